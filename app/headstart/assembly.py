@@ -26,10 +26,10 @@ from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.adapters.running import RunningFile
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
-from headstart.ui import pictures, theme
 from headstart.ui.controllers.everything import Controllers, make_controllers
+from headstart.ui.kit import pictures, theme
+from headstart.ui.shell.main_window import MainWindow
 from headstart.ui.transfer.renderers import RENDERERS
-from headstart.ui.window.main_window import MainWindow
 
 # what quitting may wait for prefixes that are still being written
 WRITE_SECONDS = 0.8

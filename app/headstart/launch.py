@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from headstart.ui import qt_first  # noqa: F401
+from headstart.ui.shell import qt_first  # noqa: F401
 
 # isort: split
 import filelock
@@ -35,12 +35,12 @@ from headstart.reserve import reserve_heap
 from headstart.storage.adapters.crash_log import CrashLog
 from headstart.storage.adapters.crash_log import details as crash_details
 from headstart.storage.adapters.starts import StartsFile
-from headstart.ui import theme
-from headstart.ui.asked_to_end import when_asked_to_end
-from headstart.ui.first_paint import FirstPaint
-from headstart.ui.input_method import choose_plugin
-from headstart.ui.unexpected import Unexpected
-from headstart.ui.window.arrivals import Arrivals
+from headstart.ui.kit import theme
+from headstart.ui.kit.first_paint import FirstPaint
+from headstart.ui.shell.arrivals import Arrivals
+from headstart.ui.shell.asked_to_end import when_asked_to_end
+from headstart.ui.shell.input_method import choose_plugin
+from headstart.ui.shell.unexpected import Unexpected
 
 log = logging.getLogger("headstart")
 
@@ -99,7 +99,7 @@ def run(home: Home, start: Start) -> int:
 
 def _raised_first(home: Home, started: StartedWith) -> bool:
     """Whether the window that is open came to the front, with what this start was given."""
-    from headstart.ui.instance import hand_over
+    from headstart.ui.shell.instance import hand_over
 
     return hand_over(home.path, started)
 
@@ -151,7 +151,7 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
         if crashed is not None:
             _tell_crash(app, unexpected, crashed)
         app.window.news.tell()
-        from headstart.ui.instance import InstanceServer
+        from headstart.ui.shell.instance import InstanceServer
 
         server = InstanceServer(home.path)
         server.arrived.connect(arrivals.arrive)

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App
 from headstart.ui.composer.composer import Composer
-from headstart.ui.window.caret import REST_MS
+from headstart.ui.shell.caret import REST_MS
 from tests.benchmarks.report import Report, json_path, spread
 
 ROOT = Path(__file__).resolve().parents[2]

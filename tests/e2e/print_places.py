@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from headstart.home import Home
 from headstart.launch import Start, make_application, run
-from headstart.ui.window.main_window import MainWindow
+from headstart.ui.shell.main_window import MainWindow
 
 
 def main() -> int:

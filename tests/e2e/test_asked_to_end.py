@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.home import Home
 from headstart.storage.adapters.starts import StartsFile
-from headstart.ui.asked_to_end import when_asked_to_end
+from headstart.ui.shell.asked_to_end import when_asked_to_end
 from tests.conftest import until
 from tests.e2e.write_until_ended import QUESTION
 

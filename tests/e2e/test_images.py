@@ -24,7 +24,7 @@ from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
-from headstart.ui.pictures import as_png
+from headstart.ui.kit.pictures import as_png
 from tests.conftest import OpenApp, until
 from tests.models.projector import make_projector
 from tests.models.tiny import make_tiny

@@ -22,8 +22,8 @@ from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings.schema import EngineSettings, SamplingChoice, changed
 from headstart.engine.backends import select
 from headstart.home import Home
+from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.settings.servers_page import ConnectionDialog
-from headstart.ui.sheet import sheet_over
 from tests.conftest import OpenApp, until
 from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.documents import png

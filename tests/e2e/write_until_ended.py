@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.home import Home
 from headstart.launch import Start, make_application, run
-from headstart.ui.window.main_window import MainWindow
+from headstart.ui.shell.main_window import MainWindow
 
 QUESTION = "Tell a very long story about a dog, a cat and a river, at least 1000 words."
 

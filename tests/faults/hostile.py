@@ -28,7 +28,7 @@ from headstart.engine import template
 from headstart.exchange.material import ImportProblem
 from headstart.extraction.process import Reading
 from headstart.hub.gguf import read_header
-from headstart.ui import pictures
+from headstart.ui.kit import pictures
 from headstart.ui.transcript.view import TranscriptView
 from tests.faults import attacks
 from tests.faults.outcome import Outcome, Row

@@ -39,7 +39,7 @@ from PySide6.QtWidgets import (
 from headstart.assembly import App, close_app, open_app
 from headstart.home import Home
 from headstart.launch import make_application
-from headstart.ui.error_window import ErrorWindow
+from headstart.ui.kit.error_window import ErrorWindow
 from tests.faults.outcome import Outcome, Row, sound
 from tests.support.blank_blocks import blank_blocks
 from tests.support.driver import use_sampling

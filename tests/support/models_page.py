@@ -14,7 +14,7 @@ from headstart.assembly import App
 from headstart.core.models.ref import ModelRef
 from headstart.ui.models.page import ModelsPage
 from headstart.ui.models.results import ITEM
-from headstart.ui.window.notices import Banner, Toast
+from headstart.ui.shell.notices import Banner, Toast
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import HubServer, Repo
 

@@ -39,7 +39,7 @@ from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.adapters.profiles import StoredProfiles
 from headstart.storage.adapters.replies import StoredReplies
 from headstart.storage.worker import Storage
-from headstart.ui import pictures
+from headstart.ui.kit import pictures
 
 OFF = Speculation(enabled=False)
 BANK = """river stone winter garden paper window morning letter music quiet harbour engine yellow

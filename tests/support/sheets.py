@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from headstart.ui.asking import Question, TextQuestion
-from headstart.ui.sheet import sheet_over
+from headstart.ui.kit.asking import Question, TextQuestion
+from headstart.ui.kit.sheet import sheet_over
 
 
 def asked(window: QWidget) -> Question | None:

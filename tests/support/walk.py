@@ -35,8 +35,8 @@ from PySide6.QtWidgets import (
 from headstart.assembly import App, close_app, open_app
 from headstart.home import Home
 from headstart.launch import make_application
-from headstart.ui.elided import ElidedLabel
-from headstart.ui.sheet import sheet_over
+from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.sheet import sheet_over
 from tests.support import conversation_files as files
 from tests.ui.looks import fill
 

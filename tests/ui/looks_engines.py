@@ -20,8 +20,8 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.home import Home
 from headstart.hub.library import starter_model
 from headstart.launch import Start, run
+from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.settings.servers_page import ConnectionDialog
-from headstart.ui.sheet import sheet_over
 from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, tell_story
 from tests.support.sheets import agree

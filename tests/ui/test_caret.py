@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from headstart.ui.window import caret
-from headstart.ui.window.caret import RestingCaret
+from headstart.ui.shell import caret
+from headstart.ui.shell.caret import RestingCaret
 
 
 def test_it_rests_and_wakes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

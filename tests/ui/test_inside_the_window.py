@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from headstart.chat import servers
 from headstart.core.settings.schema import Settings, changed
 from headstart.ui.help.report_sheet import ReportSheet
-from headstart.ui.sheet import sheet_over
-from headstart.ui.when import clock_text, moment_text, when_text
+from headstart.ui.kit.sheet import sheet_over
+from headstart.ui.kit.when import clock_text, moment_text, when_text
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chats
 from tests.support.scripted_server import ScriptedServer

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtNetwork import QLocalSocket
 
 from headstart.core.started_with import StartedWith
-from headstart.ui.instance import InstanceServer, hand_over
-from headstart.ui.window.arrivals import Arrivals
+from headstart.ui.shell.arrivals import Arrivals
+from headstart.ui.shell.instance import InstanceServer, hand_over
 from tests.conftest import OpenApp, until
 
 

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QApplication
 from headstart.core.chats.values import MessageStatus
 from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import ModelOptions
+from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.models.card_window import CardBrowser, html_of
 from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.overrides_window import OverridesWindow
-from headstart.ui.sheet import sheet_over
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, reply_done, use_sampling
 from tests.support.gguf_files import make_gguf

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 
 from headstart import __version__
-from headstart.ui.news_window import NewsWindow
+from headstart.ui.shell.news_window import NewsWindow
 from tests.conftest import OpenApp
 
 

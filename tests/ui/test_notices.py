@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from headstart.ui.window import notices
-from headstart.ui.window.notices import START, Banner, Toast
+from headstart.ui.shell import notices
+from headstart.ui.shell.notices import START, Banner, Toast
 from tests.conftest import OpenApp, until
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from headstart.ui.number_boxes import DecimalBox, WholeBox
+from headstart.ui.kit.number_boxes import DecimalBox, WholeBox
 from tests.conftest import OpenApp
 from tests.ui.looks import fill
 

@@ -11,7 +11,7 @@ from headstart.assembly import App
 from headstart.core.chats.values import Chat, Folder
 from headstart.core.settings.inheritance import effective
 from headstart.core.settings.schema import SamplingChoice
-from headstart.ui.dragging import chats_as_mime, folder_as_mime
+from headstart.ui.kit.dragging import chats_as_mime, folder_as_mime
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, branch, reply_done, use_sampling
 from tests.support.sheets import write

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from headstart.assembly import App
 from headstart.core.text.matching import score
-from headstart.ui.window.palette import Entry, Palette
+from headstart.ui.shell.palette import Entry, Palette
 from tests.conftest import OpenApp, until
 from tests.ui.test_searching import store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headstart.assembly import App
-from headstart.ui.window.arrivals import Arrivals
+from headstart.ui.shell.arrivals import Arrivals
 from tests.conftest import OpenApp, until
 from tests.support.sampled import sampled
 from tests.ui.test_searching import store

@@ -10,7 +10,7 @@ from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import EngineSettings
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 from headstart.ui.inspector.speculation_words import activity_words
-from headstart.ui.number_boxes import WholeNumberBox
+from headstart.ui.kit.number_boxes import WholeNumberBox
 
 
 @pytest.mark.parametrize(

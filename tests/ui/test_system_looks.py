@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import QApplication
 
-from headstart.ui import theme
+from headstart.ui.kit import theme
 from tests.conftest import OpenApp
 
 

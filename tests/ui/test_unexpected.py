@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from headstart.ui.error_window import ErrorWindow
-from headstart.ui.unexpected import MOST_SHOWN, Unexpected
+from headstart.ui.kit.error_window import ErrorWindow
+from headstart.ui.shell.unexpected import MOST_SHOWN, Unexpected
 from tests.conftest import until
 
 pytestmark = pytest.mark.logs("unexpected")

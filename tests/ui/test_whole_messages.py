@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from headstart.core.chats.parts import ReasoningPart, TextPart
 from headstart.core.chats.values import Message, MessageStatus, Role
-from headstart.ui import theme
+from headstart.ui.kit import theme
 from headstart.ui.transcript.view import TranscriptView
 from tests.support.blank_blocks import blank_blocks
 from tests.support.sampled import sampled

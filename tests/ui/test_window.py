@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from headstart.core.chats.values import ChatSummary
 from headstart.core.settings.schema import Settings
 from headstart.home import Home
-from headstart.ui import theme
 from headstart.ui.inspector.inspector import Inspector
+from headstart.ui.kit import theme
 from headstart.ui.sidebar.rows import Sections
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chat

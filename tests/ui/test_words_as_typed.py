@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
 from headstart.assembly import App
-from headstart.ui.composing import word_in
-from headstart.ui.input_method import choose_plugin
+from headstart.ui.kit.composing import word_in
+from headstart.ui.shell.input_method import choose_plugin
 from headstart.ui.transcript.insert_window import InsertWindow
 from tests.conftest import OpenApp, until
 from tests.support.driver import branch, reply_done, stored_chat, use_sampling

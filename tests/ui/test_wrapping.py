@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from headstart.ui.composer.composer import Composer
 from headstart.ui.composer.edit import MOST_LINES
-from headstart.ui.wrapping import TextEdit, is_endless
+from headstart.ui.kit.wrapping import TextEdit, is_endless
 
 WRAP = QTextOption.WrapMode
 

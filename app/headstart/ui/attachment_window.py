@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
 
 from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.ui.attachment import facts_of
-from headstart.ui.pictures import fitted
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit.pictures import fitted
+from headstart.ui.kit.sheet import Sheet
 
 # characters that are shown of a text; the whole of it is in the saved copy
 _SHOWN = 400_000

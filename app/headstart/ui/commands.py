@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from headstart.core.chats.values import ChatSummary, Folder, Message
-from headstart.ui import icons
+from headstart.ui.kit import icons
 
 T = TypeVar("T")
 

@@ -28,9 +28,15 @@ from headstart.core.settings.schema import (
     Speculation,
     changed,
 )
-from headstart.ui.fields import ResetButton, give_room, in_tab_order, keep_wheel_away, number_box
-from headstart.ui.sheet import Sheet
-from headstart.ui.wrapping import TextEdit
+from headstart.ui.kit.fields import (
+    ResetButton,
+    give_room,
+    in_tab_order,
+    keep_wheel_away,
+    number_box,
+)
+from headstart.ui.kit.sheet import Sheet
+from headstart.ui.kit.wrapping import TextEdit
 
 _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tokens")
 _INHERITED = "As in the settings"

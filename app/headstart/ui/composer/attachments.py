@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, Q
 
 from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.text.encodings import NAMES
-from headstart.ui import icons
 from headstart.ui.attachment import Attachment
-from headstart.ui.elided import ElidedLabel
-from headstart.ui.flow import FlowLayout
-from headstart.ui.tool import dress, small_tool
+from headstart.ui.kit import icons
+from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.flow import FlowLayout
+from headstart.ui.kit.tool import dress, small_tool
 
 # pixels of a name
 _NAME = 240

@@ -17,16 +17,16 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.text.shown import count_words, is_blank
-from headstart.ui import icons, theme
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.edit import GrowingEdit
 from headstart.ui.composer.ring import ContextRing
 from headstart.ui.composer.slash_menu import SlashMenu
-from headstart.ui.composing import commit_focused, word_in
-from headstart.ui.elided import ElidedLabel
-from headstart.ui.hover import settle_after
-from headstart.ui.tool import dress, small_tool
+from headstart.ui.kit import icons, theme
+from headstart.ui.kit.composing import commit_focused, word_in
+from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.hover import settle_after
+from headstart.ui.kit.tool import dress, small_tool
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150

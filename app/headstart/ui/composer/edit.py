@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.text.typing_help import is_in_code, next_line
 from headstart.core.text.units import from_units
-from headstart.ui import theme
-from headstart.ui.wrapping import TextEdit
+from headstart.ui.kit import theme
+from headstart.ui.kit.wrapping import TextEdit
 
 MOST_LINES = 10
 

@@ -14,7 +14,7 @@ from headstart.core.chats.attachments import Extracted
 from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.events import PromptSize
 from headstart.ui.attachment import Attachment
-from headstart.ui.file_dialog import file_dialog
+from headstart.ui.kit.file_dialog import file_dialog
 
 if TYPE_CHECKING:
     from headstart.ui.attachment_window import AttachmentWindow

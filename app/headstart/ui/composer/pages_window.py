@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.attachments import Extracted, about_tokens, numbers_of, ranges_text
 from headstart.core.chats.parts import FilePart
 from headstart.core.text.shown import count_words
-from headstart.ui.fields import clearable
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.sheet import Sheet
 
 # of what a page begins with
 _BEGINNING = 90

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from headstart.ui.elided import ElidedLabel
+from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.tool import dress, small_tool
 from headstart.ui.queue import Queued
-from headstart.ui.tool import dress, small_tool
 
 
 class QueuedLine(QFrame):

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.text.shown import tokens_text
-from headstart.ui import theme
+from headstart.ui.kit import theme
 
 _RING, _GAP = 14, 6
 

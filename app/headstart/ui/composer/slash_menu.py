@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QVBoxLayout
 
 from headstart.core.text.matching import score
-from headstart.ui import icons
+from headstart.ui.kit import icons
 
 # rows that are seen at once, and a name's longest beginning that is looked for
 _ROWS, _ROW_HEIGHT, _LONGEST = 8, 32, 60

@@ -10,8 +10,8 @@ from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.answering.preload import Preload
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import AheadState
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 # who clicks through chats does not want each of them prefilled
 OPENED_SECONDS = 0.4

@@ -20,9 +20,9 @@ from headstart.core.chats.values import new_id
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import PromptSize
 from headstart.ui.attachment import Attachment
+from headstart.ui.kit.pictures import as_png, converted
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.pictures import as_png, converted
-from headstart.ui.tasks import Tasks
 
 
 class AttachingController(QObject):

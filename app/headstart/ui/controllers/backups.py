@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from headstart.chat.transfer.backup import Backups, Making
 from headstart.chat.transfer.intake import Run
 from headstart.core.errors import EnvironmentProblem
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 # how often it is told how far something is; milliseconds
 _TICK = 100

@@ -12,8 +12,8 @@ from headstart.chat.changes import BranchChanged, ChatChanged, ChatsChanged, Rep
 from headstart.chat.replies import Replies
 from headstart.core.chats.values import PAGE, BranchPage, Folder, MessageStatus
 from headstart.core.errors import EnvironmentProblem
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 # messages before one that is shown by itself
 AROUND = 20

@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject
 
 from headstart.chat.choices import Choices
 from headstart.core.settings.schema import ChatOptions
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 
 class ChatController(QObject):

@@ -19,7 +19,7 @@ from headstart.chat.changes import (
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
 from headstart.core.events import Loading, Prefilling, TextAdded, Waiting
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 # how often the list says how fast a reply is being written
 SPEED_SECONDS = 0.5

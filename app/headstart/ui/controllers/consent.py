@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.servers import ConsentNeeded, Servers
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 
 class Consent(QObject):

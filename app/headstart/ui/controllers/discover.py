@@ -11,7 +11,7 @@ from headstart.chat.library.discover import TOKEN_MAY_HELP, Discover, Found
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.hub.catalog import Details, Fit, Search, Variant
 from headstart.core.models.installed import InstalledModel
-from headstart.ui.tasks import Problems, Tasks
+from headstart.ui.kit.tasks import Problems, Tasks
 
 
 class DiscoverController(QObject):

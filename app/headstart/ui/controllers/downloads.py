@@ -8,7 +8,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded, DownloadsChanged, ModelsChanged
 from headstart.chat.library.downloads import Downloads
 from headstart.core.hub.downloads import DownloadState
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 
 class DownloadsController(QObject):

@@ -33,8 +33,8 @@ from headstart.ui.controllers.transfer import TransferController
 from headstart.ui.controllers.unsent import UnsentController
 from headstart.ui.controllers.updates import UpdatesController
 from headstart.ui.controllers.versions import VersionsController
+from headstart.ui.kit.tasks import Problems, Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Problems, Tasks
 
 
 class Controllers(Struct, frozen=True):

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, IndexChanged, ReplyEnded
 from headstart.chat.finding import Finding
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 
 class FindingController(QObject):

@@ -12,8 +12,8 @@ from headstart.chat.chat_list import ChatList
 from headstart.chat.folders import Folders
 from headstart.core.chats.values import ChatSummary
 from headstart.core.settings.schema import ChatOptions
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 
 class FoldersController(QObject):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.answer_formats import check
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 
 class FormatsController(QObject):

@@ -14,7 +14,7 @@ from headstart.core.hub.catalog_filter import matching
 from headstart.core.hub.downloads import Wanted
 from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import size_text
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 
 class GettingController(QObject):

@@ -15,7 +15,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import ModelOptions
-from headstart.ui.tasks import Problems, Tasks
+from headstart.ui.kit.tasks import Problems, Tasks
 
 
 class InstalledController(QObject):

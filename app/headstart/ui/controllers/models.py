@@ -23,8 +23,8 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.ref import AnyModel
 from headstart.core.settings.schema import changed
 from headstart.ui.controllers.consent import Consent
+from headstart.ui.kit.tasks import Problems, Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Problems, Tasks
 
 
 class ModelsController(QObject):

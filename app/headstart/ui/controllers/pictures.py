@@ -14,9 +14,9 @@ from headstart.chat.attaching import Attached, Attaching
 from headstart.core.chats.parts import ImagePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
+from headstart.ui.kit.pictures import decode
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.pictures import decode
-from headstart.ui.tasks import Tasks
 
 # images that are kept decoded, each at the size of a thumbnail
 _KEPT = 48

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import PrefixesChanged, ReplyEnded
 from headstart.chat.prefixes import Prefixes
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 # what the reply has read is on disk by then
 SAVED_MS = 2500

@@ -16,9 +16,9 @@ from headstart.core.chats.parts import OtherPart
 from headstart.core.chats.values import FinishReason, Message, MessageStatus
 from headstart.core.text.shown import is_blank
 from headstart.ui.controllers.consent import Consent
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.queue import Queued
-from headstart.ui.tasks import Tasks
 
 
 class QueueController(QObject):

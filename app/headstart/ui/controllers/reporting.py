@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.reporting import Reporting
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 
 class ReportingController(QObject):

@@ -11,7 +11,7 @@ from headstart.chat.answering.preload import Preload
 from headstart.chat.servers import Servers
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, Nearby
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 
 class ServersController(QObject):

@@ -20,8 +20,8 @@ from headstart.chat.changes import (
 )
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import Pair
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 
 class SpeculationController(QObject):

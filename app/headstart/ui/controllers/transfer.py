@@ -15,7 +15,7 @@ from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.intake import Run as ImportRun
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 # how often it is told how far something is; milliseconds
 _TICK = 100

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer
 
 from headstart.chat.unsent import UnsentTexts
+from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.tasks import Tasks
 
 # from the last key until it is written
 _PAUSE_MS = 600

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from headstart.chat.updates import Updates
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.updates import Release
-from headstart.ui.tasks import Tasks
+from headstart.ui.kit.tasks import Tasks
 
 # the window has more to do at first; then it looks whether a day has gone by
 FIRST_MS, AGAIN_MS = 10_000, 3_600_000

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 
 from headstart import __version__
 from headstart.core.resources import resources
-from headstart.ui.sheet import Sheet
-from headstart.ui.unexpected import versions
+from headstart.ui.kit.sheet import Sheet
+from headstart.ui.shell.unexpected import versions
 
 # of a requirement, what ends its name
 _NAME = re.compile(r"[^\w.-]")

@@ -11,9 +11,9 @@ from PySide6.QtGui import QDesktopServices, QImage, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from headstart.core.resources import guide
-from headstart.ui import theme
-from headstart.ui.reading import show_markdown
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit import theme
+from headstart.ui.kit.reading import show_markdown
+from headstart.ui.kit.sheet import Sheet
 
 _LINK = re.compile(r"^\d+\. \[(?P<title>[^\]]+)\]\((?P<file>[\w-]+\.md)\)", re.MULTILINE)
 _FILE = int(Qt.ItemDataRole.UserRole)

@@ -9,9 +9,9 @@ from PySide6.QtCore import QStandardPaths, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton, QWidget
 
-from headstart.ui import theme
-from headstart.ui.file_dialog import file_dialog
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit import theme
+from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.sheet import Sheet
 
 ABOUT = (
     "This is all that a report would have: versions, settings without names or texts of yours, and "

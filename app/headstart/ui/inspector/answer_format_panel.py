@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidg
 
 from headstart.chat.answer_formats import CheckedFormat
 from headstart.ui.inspector.own import OwnRow
-from headstart.ui.wrapping import TextEdit
+from headstart.ui.kit.wrapping import TextEdit
 
 ANY = '{"type": "object"}'
 EXAMPLE = """{

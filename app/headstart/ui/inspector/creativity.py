@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from headstart.core.settings.fields import FieldInfo
-from headstart.ui.fields import SliderField
+from headstart.ui.kit.fields import SliderField
 
 
 class CreativityField(SliderField):

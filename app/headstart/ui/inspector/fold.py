@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from headstart.ui import icons
-from headstart.ui.accessible import be_fold
-from headstart.ui.elided import ElidedLabel
 from headstart.ui.inspector.own import back_button
+from headstart.ui.kit import icons
+from headstart.ui.kit.accessible import be_fold
+from headstart.ui.kit.elided import ElidedLabel
 
 
 class Fold(QWidget):

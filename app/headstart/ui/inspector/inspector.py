@@ -34,8 +34,6 @@ from headstart.core.settings.schema import (
     Speculation,
     changed,
 )
-from headstart.ui import theme
-from headstart.ui.fields import choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.inspector.answer_format_panel import AnswerFormatPanel
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.holding import Holding, decisions
@@ -46,6 +44,8 @@ from headstart.ui.inspector.sampling_panel import SamplingPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 from headstart.ui.inspector.system_prompt import SystemPromptSection
 from headstart.ui.inspector.thinking_row import ThinkingRow
+from headstart.ui.kit import theme
+from headstart.ui.kit.fields import choice_box, give_room, keep_wheel_away, take_typed
 
 SERVER_WORDS = (
     "{host} answers here. It decides for itself what it caches; what it reports is shown under "

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 
 from headstart.core.settings.schema import Preset
 from headstart.core.text.shown import tokens_text
-from headstart.ui import theme
-from headstart.ui.elided import ElidedButton
-from headstart.ui.hover import settle_after
-from headstart.ui.own_title import OwnTitle
-from headstart.ui.switch import Switch
+from headstart.ui.kit import theme
+from headstart.ui.kit.elided import ElidedButton
+from headstart.ui.kit.hover import settle_after
+from headstart.ui.kit.own_title import OwnTitle
+from headstart.ui.kit.switch import Switch
 
 # tokens of a page, about
 _PAGE = 450

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from headstart.ui.fields import ResetButton
-from headstart.ui.own_title import OwnTitle
+from headstart.ui.kit.fields import ResetButton
+from headstart.ui.kit.own_title import OwnTitle
 
 BACK = "Back to what the chat follows: its folder, its model, the app"
 

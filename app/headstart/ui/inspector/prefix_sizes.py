@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text.shown import size_text
-from headstart.ui.list_window import ListWindow
+from headstart.ui.kit.list_window import ListWindow
 
 _HINT = (
     "Chats share what they have in common. Clearing removes no text: the next reply computes the "

@@ -18,12 +18,12 @@ from headstart.core.settings.inheritance import Effective
 from headstart.core.settings.schema import MOST_BIASES, Bias, Sampling, SamplingChoice
 from headstart.core.text.stop_lines import stop_text, stops_of
 from headstart.core.text.typed_numbers import number_of
-from headstart.ui.fields import SliderField, take_typed
 from headstart.ui.inspector.creativity import CreativityField
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.own import OwnRow
-from headstart.ui.number_boxes import WholeBox
-from headstart.ui.wrapping import TextEdit
+from headstart.ui.kit.fields import SliderField, take_typed
+from headstart.ui.kit.number_boxes import WholeBox
+from headstart.ui.kit.wrapping import TextEdit
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 _MORE = (

@@ -27,8 +27,6 @@ from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.models.ref import AnyModel
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import Speculation, changed
-from headstart.ui.elided import ElidedComboBox
-from headstart.ui.fields import take_typed, with_unit
 from headstart.ui.inspector.speculation_words import (
     MARKS,
     ONLY_GREEDY,
@@ -39,8 +37,10 @@ from headstart.ui.inspector.speculation_words import (
     why_no_drafts,
 )
 from headstart.ui.inspector.speed_curve import SpeedCurveView
-from headstart.ui.number_boxes import DecimalBox, WholeBox
-from headstart.ui.segments import Segments
+from headstart.ui.kit.elided import ElidedComboBox
+from headstart.ui.kit.fields import take_typed, with_unit
+from headstart.ui.kit.number_boxes import DecimalBox, WholeBox
+from headstart.ui.kit.segments import Segments
 
 NONE, BEST = "No draft model", "Automatic"
 _MEASURED = "tokens per second by draft depth, measured with this pair"

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from headstart.core.events import SpeedCurve
-from headstart.ui import theme
+from headstart.ui.kit import theme
 
 HEIGHT, EMPTY_HEIGHT = 132, 40
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 22, 20

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from headstart.core.chats.values import TurnStats
 from headstart.ui.inspector.own import back_button
-from headstart.ui.own_title import OwnTitle
-from headstart.ui.wrapping import TextEdit
+from headstart.ui.kit.own_title import OwnTitle
+from headstart.ui.kit.wrapping import TextEdit
 
 # a pause after which typing counts as meant
 TYPING_PAUSE_MS = 600

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from headstart.core.hub.catalog import Details
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit.sheet import Sheet
 
 # a card longer than that is cut: somebody pasted a whole log
 _LONGEST = 200_000

@@ -13,8 +13,8 @@ from headstart.chat.servers import Offered
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.ref import AnyModel
 from headstart.core.text.shown import shortened, size_text
-from headstart.ui import icons
-from headstart.ui.fields import clearable
+from headstart.ui.kit import icons
+from headstart.ui.kit.fields import clearable
 
 # a server may offer hundreds: the menu is no catalogue
 MOST_OFFERED = 40

@@ -24,12 +24,12 @@ from headstart.core.hub.catalog_filter import best, draft_variant, named, recomm
 from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import age_text, count_text, size_text
 from headstart.core.told import told
-from headstart.ui import icons
-from headstart.ui.elided import ElidedLabel
-from headstart.ui.fields import in_tab_order
+from headstart.ui.kit import icons
+from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.fields import in_tab_order
+from headstart.ui.kit.token_row import TokenRow
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.variant_rows import VariantRows
-from headstart.ui.token_row import TokenRow
 
 NOTHING = "Choose a model to see its files, and what each of them takes on this computer."
 _COMPANIONS = {

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.hub.catalog import Repository
 from headstart.core.models.recommended import Recommended
-from headstart.ui import icons
+from headstart.ui.kit import icons
 from headstart.ui.models.details_view import DetailsView
 from headstart.ui.models.results import ITEM, ResultsDelegate, ResultsModel
 from headstart.ui.models.search_row import SearchRow

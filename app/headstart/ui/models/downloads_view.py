@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 
 from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
 from headstart.core.text.shown import size_text
-from headstart.ui import icons
-from headstart.ui.asking import DangerQuestion
-from headstart.ui.elided import ElidedLabel
+from headstart.ui.kit import icons
+from headstart.ui.kit.asking import DangerQuestion
+from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.words import download_words
 
 _STEPS = 1000

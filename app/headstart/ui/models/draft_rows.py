@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.hub.catalog import Variant
 from headstart.core.text.shown import size_text
-from headstart.ui import theme
-from headstart.ui.elided import ElidedLabel
+from headstart.ui.kit import theme
+from headstart.ui.kit.elided import ElidedLabel
 
 NONE = "Nothing was found that could draft for it; repeats in the text are still drafted."
 

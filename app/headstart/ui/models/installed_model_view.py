@@ -24,7 +24,7 @@ from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.models.described import ModelCard
 from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import age_text, size_text
-from headstart.ui.elided import ElidedLabel
+from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import SOURCES
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 from headstart.core.events import ResidentModel
 from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import size_text
-from headstart.ui import theme
+from headstart.ui.kit import theme
+from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.models.words import SOURCES
-from headstart.ui.row_ground import paint_ground
 
 MODEL, LOADED = int(Qt.ItemDataRole.UserRole) + 1, int(Qt.ItemDataRole.UserRole) + 2
 Index = QModelIndex | QPersistentModelIndex

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from headstart.core.events import ResidentModel
 from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import size_text
-from headstart.ui.fields import clearable
-from headstart.ui.file_dialog import file_dialog
+from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.models.installed_model_view import InstalledModelView
 from headstart.ui.models.installed_rows import LOADED, MODEL, InstalledDelegate, spoken
 

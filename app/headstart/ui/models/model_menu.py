@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.models import ModelList
-from headstart.ui import theme
 from headstart.ui.commands import Commands
-from headstart.ui.file_dialog import file_dialog
-from headstart.ui.hover import settle_after
+from headstart.ui.kit import theme
+from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.hover import settle_after
 from headstart.ui.models.choices_menu import ChoicesMenu
 
 FILTER = "GGUF models (*.gguf);;All files (*)"

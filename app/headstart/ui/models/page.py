@@ -13,8 +13,8 @@ from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
 from headstart.core.hub.presence import presence
 from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import size_text
-from headstart.ui import icons
-from headstart.ui.elided import ElidedLabel
+from headstart.ui.kit import icons
+from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.discover_view import DiscoverView
 from headstart.ui.models.downloads_view import DownloadRow, DownloadsView
 from headstart.ui.models.installed_view import InstalledView

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from headstart.core.hub.catalog import Repository
 from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import count_text
-from headstart.ui import theme
+from headstart.ui.kit import theme
 from headstart.ui.models.words import badge_of
 
 ITEM = int(Qt.ItemDataRole.UserRole)

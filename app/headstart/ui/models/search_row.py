@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from headstart.core.hub.catalog import Search, SortBy
 from headstart.core.models.ref import ModelFormat
-from headstart.ui import icons
-from headstart.ui.fields import clearable
+from headstart.ui.kit import icons
+from headstart.ui.kit.fields import clearable
 
 _FORMATS: tuple[tuple[str, tuple[ModelFormat, ...]], ...] = (
     ("GGUF", ("gguf",)),

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 from headstart.core.hub.catalog import Fit, Variant
 from headstart.core.hub.presence import Presence
 from headstart.core.text.shown import size_text
-from headstart.ui import theme
-from headstart.ui.elided import ElidedLabel
+from headstart.ui.kit import theme
+from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.words import fit_hint, memory_words, quality_words
 
 _GET = "Get"

@@ -15,8 +15,8 @@ from headstart.core.hub.catalog import Details
 from headstart.core.models.installed import InstalledModel
 from headstart.core.settings.schema import Settings
 from headstart.core.text.shown import size_text
-from headstart.ui.asking import DangerQuestion
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.models.page import ModelsPage
 from headstart.ui.models.words import SOURCES
 

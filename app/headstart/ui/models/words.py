@@ -6,7 +6,7 @@ from headstart.core.hub.catalog import Fit, Repository
 from headstart.core.hub.downloads import Download, DownloadState
 from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import size_text, time_text
-from headstart.ui import theme
+from headstart.ui.kit import theme
 
 # beside its weights, what a model takes at least; and of the memory, what it may take at ease
 _BESIDE, _EASY, _MOST = 1.15, 0.7, 0.9

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSlider, QWi
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import TEXT_SIZES, Settings
 from headstart.core.settings.schema import Theme as ThemeChoice
-from headstart.ui import theme
-from headstart.ui.flow import FlowLayout
-from headstart.ui.segments import Segments
+from headstart.ui.kit import theme
+from headstart.ui.kit.flow import FlowLayout
+from headstart.ui.kit.segments import Segments
 from headstart.ui.settings.form import Page
 
 _CARD = QSize(146, 82)

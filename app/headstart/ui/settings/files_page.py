@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 from headstart.chat.transfer.backup import SUFFIX, Copy
 from headstart.core.settings.schema import Settings
 from headstart.core.text.shown import size_text
-from headstart.ui.elided import ElidedLabel
-from headstart.ui.file_dialog import file_dialog
+from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.when import moment_text
 from headstart.ui.settings.form import Page
-from headstart.ui.when import moment_text
 
 MIRROR = (
     "Each chat is also kept there as a Markdown file. What you write or change in the folder is "

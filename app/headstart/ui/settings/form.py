@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 
 from headstart.core.settings.fields import FieldInfo
 from headstart.core.settings.schema import Settings
-from headstart.ui import theme
-from headstart.ui.fields import choice_box, number_box, show_value
-from headstart.ui.switch import Switch
+from headstart.ui.kit import theme
+from headstart.ui.kit.fields import choice_box, number_box, show_value
+from headstart.ui.kit.switch import Switch
 
 # px at 100 %: of a page's column, and of a control
 COLUMN, CONTROL = 720, 240

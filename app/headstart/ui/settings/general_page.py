@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from headstart.core.settings.fields import FieldInfo, describe
 from headstart.core.settings.schema import Sampling, SamplingChoice, Settings, changed
-from headstart.ui.fields import ResetButton, number_box, show_value
+from headstart.ui.kit.fields import ResetButton, number_box, show_value
+from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.settings.form import Page, Section
 from headstart.ui.settings.updates_section import UpdatesSection
-from headstart.ui.wrapping import TextEdit
 
 _ADVICE = "Automatic: what the model’s makers advise"
 

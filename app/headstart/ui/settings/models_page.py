@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListWidget, QPushButton
 from headstart.core.settings.fields import describe
 from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.schema import Settings, changed
-from headstart.ui.file_dialog import file_dialog
+from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.token_row import TokenRow
 from headstart.ui.settings.expert_page import COMMON, EngineRows
 from headstart.ui.settings.form import Page
-from headstart.ui.token_row import TokenRow
 
 WHERE = (
     "Downloads go to the cache that Hugging Face's own tools use, so that they share them. Models "

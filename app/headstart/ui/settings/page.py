@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 
 from headstart.core.settings.schema import Settings
 from headstart.core.text.matching import score
-from headstart.ui import icons, theme
-from headstart.ui.entry import SideEntry
-from headstart.ui.fields import clearable, give_room, keep_wheel_away
-from headstart.ui.focus import focus_by_tab, stops_in, takes_tab
+from headstart.ui.kit import icons, theme
+from headstart.ui.kit.entry import SideEntry
+from headstart.ui.kit.fields import clearable, give_room, keep_wheel_away
+from headstart.ui.kit.focus import focus_by_tab, stops_in, takes_tab
+from headstart.ui.kit.sheet import calm
 from headstart.ui.settings.appearance_page import AppearancePage
 from headstart.ui.settings.cache_page import CachePage
 from headstart.ui.settings.drafting_page import DraftingPage
@@ -36,7 +37,6 @@ from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.privacy_page import PrivacyPage
 from headstart.ui.settings.servers_page import ServersPage
 from headstart.ui.settings.shortcuts_page import Keys, ShortcutsPage
-from headstart.ui.sheet import calm
 
 _ENTRY = int(Qt.ItemDataRole.UserRole)
 # comes after everything that has the words in its title

@@ -23,13 +23,13 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, Nearby, normal_url
 from headstart.core.settings.schema import Settings
 from headstart.core.text.shown import count_words
-from headstart.ui import icons
-from headstart.ui.asking import DangerQuestion
-from headstart.ui.fields import give_room, take_typed
-from headstart.ui.file_dialog import file_dialog
-from headstart.ui.number_boxes import WholeBox
+from headstart.ui.kit import icons
+from headstart.ui.kit.asking import DangerQuestion
+from headstart.ui.kit.fields import give_room, take_typed
+from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.number_boxes import WholeBox
+from headstart.ui.kit.sheet import Sheet
 from headstart.ui.settings.form import Page
-from headstart.ui.sheet import Sheet
 
 ROW_HEIGHT = 36
 ABOUT = (

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import changed
 from headstart.core.updates import UpdateSettings, may_ask, packaged_address
+from headstart.ui.kit.switch import Switch
 from headstart.ui.settings.form import Page
-from headstart.ui.switch import Switch
 
 
 class UpdatesSection(QObject):

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 
 from headstart.core.chats.values import ChatSummary
 from headstart.core.text.shown import isolated
-from headstart.ui import icons, theme
-from headstart.ui.row_ground import paint_ground
+from headstart.ui.kit import icons, theme
+from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, name_of
 from headstart.ui.sidebar.rows import Row
 

@@ -17,9 +17,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
 from headstart.core.chats.values import Folder
-from headstart.ui.dragging import dropped_chats, dropped_folder
+from headstart.ui.kit.dragging import dropped_chats, dropped_folder
+from headstart.ui.kit.typed import is_typed
 from headstart.ui.sidebar.chat_list import CHAT_ID, ChatListModel, Index
-from headstart.ui.typed import is_typed
 
 
 class ChatView(QListView):

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
-from headstart.ui import icons
-from headstart.ui.fields import clearable
+from headstart.ui.kit import icons
+from headstart.ui.kit.fields import clearable
 
 # from the last key until it is looked for
 _PAUSE_MS = 90

@@ -29,11 +29,11 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 from headstart.core.chats.search import Found, FoundChat
 from headstart.core.text.shown import count_words, isolated
 from headstart.core.text.units import spans_in_units, units
-from headstart.ui import theme
-from headstart.ui.row_ground import paint_ground
+from headstart.ui.kit import theme
+from headstart.ui.kit.row_ground import paint_ground
+from headstart.ui.kit.typed import is_typed
+from headstart.ui.kit.when import when_text
 from headstart.ui.sidebar.chat_list import Index
-from headstart.ui.typed import is_typed
-from headstart.ui.when import when_text
 
 _ROW = int(Qt.ItemDataRole.UserRole)
 _WHO = {"user": "You", "assistant": "Model", "system": "System"}

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.chats.values import ChatSummary, Folder
-from headstart.ui import icons, theme
 from headstart.ui.commands import Commands
-from headstart.ui.entry import SideEntry
-from headstart.ui.hover import settle_after
+from headstart.ui.kit import icons, theme
+from headstart.ui.kit.entry import SideEntry
+from headstart.ui.kit.hover import settle_after
 from headstart.ui.sidebar import menus
 from headstart.ui.sidebar.chat_delegate import ChatListDelegate
 from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListModel

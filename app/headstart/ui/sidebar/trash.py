@@ -8,9 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.core.chats.values import TrashedChat
-from headstart.ui.asking import DangerQuestion
-from headstart.ui.list_window import ListWindow
-from headstart.ui.when import moment_text
+from headstart.ui.kit.asking import DangerQuestion
+from headstart.ui.kit.list_window import ListWindow
+from headstart.ui.kit.when import moment_text
 
 
 class TrashWindow(ListWindow):

@@ -12,9 +12,9 @@ from headstart.chat.models import ModelList
 from headstart.chat.preferences import Preferences
 from headstart.core.chats.values import ChatSummary, Folder, TrashedChat
 from headstart.core.settings.schema import ChatOptions
-from headstart.ui.asking import TextQuestion
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.kit.asking import TextQuestion
 from headstart.ui.sidebar.sidebar import Sidebar
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
 
 from headstart.core.chats.values import Message, MessageStatus, Role
-from headstart.ui import theme
 from headstart.ui.commands import ItemCommand, add_items
-from headstart.ui.hover import settle_after
-from headstart.ui.tool import dress, small_tool
-from headstart.ui.when import clock_text
+from headstart.ui.kit import theme
+from headstart.ui.kit.hover import settle_after
+from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.when import clock_text
 
 # px at 100 % of a row, and between what stands in it
 _HEIGHT, _SPACE, _GAP = 28, 2, 10

@@ -13,7 +13,7 @@ from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.chats.parts import OriginRun
-from headstart.ui import theme
+from headstart.ui.kit import theme
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.formula_block import FormulaBlock

@@ -29,8 +29,9 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.chats.parts import Origin, OriginRun
 from headstart.core.text.units import from_units, spans_in_units
-from headstart.ui import theme
-from headstart.ui.accessible import Spoken, be
+from headstart.ui.kit import theme
+from headstart.ui.kit.accessible import Spoken, be
+from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.boxes import paint_boxes
 from headstart.ui.transcript.document_text import objects_of, text_between
 from headstart.ui.transcript.highlight import Highlighter
@@ -40,7 +41,6 @@ from headstart.ui.transcript.origins import (
     tinted_ranges,
 )
 from headstart.ui.transcript.prose import append, fill, growth
-from headstart.ui.wrapping import is_endless, wrap
 
 
 class BlockHost(Protocol):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QTextBlockFormat, QTextDocument
 
-from headstart.ui import theme
+from headstart.ui.kit import theme
 
 _DONE = QTextBlockFormat.MarkerType.Checked
 _OPEN = QTextBlockFormat.MarkerType.Unchecked

@@ -49,9 +49,9 @@ from headstart.core.chats.tree import TreeNode
 from headstart.core.chats.tree_rows import TreeRow, branches_of, rows_of
 from headstart.core.chats.values import Role
 from headstart.core.text.shown import count_words, isolated, shortened
-from headstart.ui import icons, theme
-from headstart.ui.row_ground import paint_ground
-from headstart.ui.when import when_text
+from headstart.ui.kit import icons, theme
+from headstart.ui.kit.row_ground import paint_ground
+from headstart.ui.kit.when import when_text
 
 WIDTH = 360
 _ROW = int(Qt.ItemDataRole.UserRole)

@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.markdown.json_answer import is_whole_json
-from headstart.ui import icons, theme
-from headstart.ui.tool import dress, small_tool
+from headstart.ui.kit import icons, theme
+from headstart.ui.kit.tool import dress, small_tool
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.highlight import Span
 from headstart.ui.transcript.markdown import Block

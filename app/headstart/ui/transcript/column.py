@@ -13,7 +13,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from headstart.core.chats.values import BranchPage, Message, MessageStatus
-from headstart.ui import theme
+from headstart.ui.kit import theme
 from headstart.ui.transcript.block_stack import EVERYTHING
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.markdown import Block

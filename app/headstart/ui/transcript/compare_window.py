@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.values import Message
 from headstart.core.text.differences import Span, differences
 from headstart.core.text.units import to_units
-from headstart.ui import theme
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit import theme
+from headstart.ui.kit.sheet import Sheet
 
 
 class CompareWindow(Sheet):

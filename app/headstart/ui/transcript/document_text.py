@@ -11,7 +11,7 @@ from PySide6.QtGui import (
     QTextListFormat,
 )
 
-from headstart.ui import formulas
+from headstart.ui.kit import formulas
 
 # what stands for a formula, or another object
 OBJECT = "\ufffc"

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.core.chats.values import Role
 from headstart.core.text.shown import is_blank
-from headstart.ui import theme
-from headstart.ui.composing import commit_focused
-from headstart.ui.wrapping import TextEdit
+from headstart.ui.kit import theme
+from headstart.ui.kit.composing import commit_focused
+from headstart.ui.kit.wrapping import TextEdit
 
 _LEAST_LINES, _MOST_LINES = 2, 12
 _GAP = 8

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QToolButton
 
 from headstart.core.text.shown import count_words
-from headstart.ui import icons, theme
+from headstart.ui.kit import icons, theme
 
 # px above the end from which on it is shown, and its room to the edge
 _FAR, _ROOM = 160, 12

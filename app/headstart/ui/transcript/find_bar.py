@@ -8,9 +8,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from headstart.core.chats.finding import FoundInChat
-from headstart.ui import theme
-from headstart.ui.fields import clearable
-from headstart.ui.tool import dress, small_tool
+from headstart.ui.kit import theme
+from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.tool import dress, small_tool
 
 # from the last key until it is looked for
 _PAUSE_MS = 120

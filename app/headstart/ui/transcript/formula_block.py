@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.markdown.formula import Formula, formula
-from headstart.ui import formulas, theme
+from headstart.ui.kit import formulas, theme
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.sideways import SidewaysBlock

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from headstart.core.chats.values import Role
 from headstart.core.text.shown import is_blank
-from headstart.ui.composing import commit_focused
-from headstart.ui.sheet import Sheet
-from headstart.ui.wrapping import TextEdit
+from headstart.ui.kit.composing import commit_focused
+from headstart.ui.kit.sheet import Sheet
+from headstart.ui.kit.wrapping import TextEdit
 
 
 class InsertWindow(Sheet):

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 from headstart.core.chats.parts import ImagePart, OriginRun, OtherPart
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.core.settings.schema import StatsShown
-from headstart.ui.accessible import Spoken, be
 from headstart.ui.commands import ItemCommand
+from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.transcript.action_row import ActionRow
 from headstart.ui.transcript.block_stack import EVERYTHING, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost, TextBlock

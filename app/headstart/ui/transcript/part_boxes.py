@@ -21,9 +21,9 @@ from PySide6.QtWidgets import QLabel, QWidget
 from headstart.core.chats.parts import FilePart, ImagePart, OtherPart, label
 from headstart.core.chats.values import Message, Role
 from headstart.core.text.shown import shortened
-from headstart.ui import theme
 from headstart.ui.attachment import facts_of
-from headstart.ui.pictures import fitted
+from headstart.ui.kit import theme
+from headstart.ui.kit.pictures import fitted
 
 GAP = 6
 # of what a tool tip shows of a file, or a tool's result

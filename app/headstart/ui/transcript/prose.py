@@ -13,10 +13,10 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 
-from headstart.ui import theme
-from headstart.ui.formulas import place_formulas
+from headstart.ui.kit import theme
+from headstart.ui.kit.formulas import place_formulas
+from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.markdown import Block
-from headstart.ui.wrapping import is_endless, wrap
 
 _RULE = QTextFormat.Property.BlockTrailingHorizontalRulerWidth
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.chats.values import TurnStats
-from headstart.ui import icons
-from headstart.ui.accessible import be_fold
-from headstart.ui.tool import dress, small_tool
+from headstart.ui.kit import icons
+from headstart.ui.kit.accessible import be_fold
+from headstart.ui.kit.tool import dress, small_tool
 from headstart.ui.transcript.block_stack import GAP, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.streaming import StreamingMarkdown

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from headstart.core.chats.parts import TextPart
 from headstart.core.chats.values import Message, Role
-from headstart.ui import theme
+from headstart.ui.kit import theme
 from headstart.ui.transcript.message import MessageWidget
 
 # each message ends with room for what can be done with it

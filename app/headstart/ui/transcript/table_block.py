@@ -6,7 +6,7 @@ from __future__ import annotations
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QTextLength, QTextTable
 from PySide6.QtWidgets import QWidget
 
-from headstart.ui import theme
+from headstart.ui.kit import theme
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.document_text import text_between
 from headstart.ui.transcript.markdown import Block

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
 
 from headstart.core.chats.values import BranchPage, Message
 from headstart.core.settings.schema import StatsShown
-from headstart.ui import theme
-from headstart.ui.accessible import Spoken, be
+from headstart.ui.kit import theme
+from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.context_menu import open_menu
 from headstart.ui.transcript.copying import copy_markdown, copy_shown

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
-from headstart.ui import theme
-from headstart.ui.focus import focus_by_tab, leave_area, step_among, stops_in
+from headstart.ui.kit import theme
+from headstart.ui.kit.focus import focus_by_tab, leave_area, step_among, stops_in
 from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.message import MessageWidget
 

@@ -7,8 +7,8 @@ import html
 from headstart.core.chats.parts import OriginRun, ReasoningPart, TextPart, append_run
 from headstart.core.chats.values import Message, MessageStatus, Role, TurnStats, gain_words
 from headstart.core.text.shown import shortened
-from headstart.ui import theme
-from headstart.ui.when import clock_text
+from headstart.ui.kit import theme
+from headstart.ui.kit.when import clock_text
 
 # characters of reasoning that are looked at, and shown where it is folded
 _LAST, _SHOWN = 400, 60

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
     QTextImageFormat,
 )
 
-from headstart.ui.formulas import place_formulas, place_pictures
+from headstart.ui.kit.formulas import place_formulas, place_pictures
 
 _TEXT, _CODE = "Inter", "JetBrains Mono"
 _POINTS = 10

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
 from headstart.core.text.shown import count_words
-from headstart.ui.file_dialog import file_dialog
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.sheet import Sheet
 
 _ALL, _SOME = "Every chat in the list", "Chats that I choose"
 _ID = int(Qt.ItemDataRole.UserRole)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.transfer.intake import Plan, Result, State
 from headstart.core.text.shown import count_words
-from headstart.ui.sheet import Sheet
+from headstart.ui.kit.sheet import Sheet
 
 _STATES: dict[State, str] = {
     "new": "new",

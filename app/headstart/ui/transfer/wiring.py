@@ -14,8 +14,8 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
 from headstart.core.chats.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
-from headstart.ui.dragging import chats_as_mime, folder_as_mime
-from headstart.ui.file_dialog import file_dialog
+from headstart.ui.kit.dragging import chats_as_mime, folder_as_mime
+from headstart.ui.kit.file_dialog import file_dialog
 
 if TYPE_CHECKING:
     from headstart.chat.transfer.exporting import Copied

@@ -1,0 +1,230 @@
+"""Controls for settings, made from their own descriptions: bounds, titles, choices."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QSlider,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+
+from headstart.core.settings.fields import FieldInfo
+from headstart.ui.kit.icons import icon
+from headstart.ui.kit.number_boxes import DecimalBox, WholeNumberBox
+from headstart.ui.kit.own_title import OwnTitle
+
+SLIDER_STEPS = 100
+
+
+class ResetButton(QToolButton):
+    """Gives a value back to what it followed; it keeps its place where there is nothing to do."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("reset")
+        self.setIcon(icon("rotate-ccw"))
+        self.setAutoRaise(True)
+        self.setFixedSize(22, 22)
+        self.setIconSize(QSize(14, 14))
+        self.setAccessibleName(f"{title}: automatic")
+        self.setToolTip("Back to automatic: what the model’s makers advise, else the default")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.EnabledChange:
+            self.setIcon(icon("rotate-ccw") if self.isEnabled() else QIcon())
+
+
+class SliderField(QWidget):
+    """Title, slider and value for a number with small bounds."""
+
+    changed = Signal(float)
+    reset = Signal()
+
+    def __init__(self, info: FieldInfo, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        assert info.minimum is not None
+        assert info.maximum is not None
+        self._low, self._high = info.minimum, info.maximum
+        self._quiet = False
+        self._title = OwnTitle(info.title, self)
+        self._title.setMinimumWidth(120)
+        self.slider = QSlider(Qt.Orientation.Horizontal, self)
+        self.slider.setRange(0, SLIDER_STEPS)
+        self.slider.setMinimumHeight(22)
+        self.slider.setAccessibleName(info.title)
+        self._value = QLabel(self)
+        self._value.setMinimumWidth(36)
+        self._value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._reset = ResetButton(info.title, self)
+        self._reset.clicked.connect(self.reset)
+        self._title.setBuddy(self.slider)
+        self._lay_out()
+        self.setToolTip(info.description)
+        self.slider.valueChanged.connect(self._on_slider)
+
+    def _lay_out(self) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in (self._title, self.slider, self._value, self._reset):
+            layout.addWidget(widget, 1 if widget is self.slider else 0)
+
+    def set_value(self, value: float) -> None:
+        self._quiet = True
+        share = (value - self._low) / (self._high - self._low)
+        self.slider.setValue(round(share * SLIDER_STEPS))
+        self._value.setText(self._words(value))
+        self._quiet = False
+
+    def set_own(self, own: bool) -> None:
+        """Whether the value is not the one that is inherited: a dot says so."""
+        self._title.set_own(own)
+        self._reset.setEnabled(own)
+
+    def refresh_theme(self) -> None:
+        self._title.refresh_theme()
+
+    def _on_slider(self, step: int) -> None:
+        value = round(self._low + (self._high - self._low) * step / SLIDER_STEPS, 4)
+        self._value.setText(self._words(value))
+        if not self._quiet:
+            self.changed.emit(value)
+
+    def _words(self, value: float) -> str:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def take_typed(*boxes: QAbstractSpinBox) -> None:
+    """Take what was typed so far, before the boxes are filled again."""
+    for box in boxes:
+        box.interpretText()
+
+
+def with_unit(box: QSpinBox, unit: str) -> None:
+    """Put a unit behind the number; “day|days” has a form for one."""
+    one, _, many = unit.partition("|")
+
+    def show(value: int) -> None:
+        name = one if value == 1 or not many else many
+        box.setSuffix(f" {name}" if name else "")
+
+    box.valueChanged.connect(show)
+    show(box.value())
+
+
+def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]) -> QWidget:
+    """A spin box with the field's bounds and unit; the minimum says what it stands for."""
+    low, high = info.minimum or 0, info.maximum if info.maximum is not None else 1e9
+    if info.integer:
+        whole = WholeNumberBox(info)
+        whole.setGroupSeparatorShown(True)
+        whole.setSpecialValueText(info.special)
+        whole.setValue(int(value))
+        with_unit(whole, info.unit)
+        whole.setAccessibleName(info.title)
+        whole.setToolTip(info.description)
+        whole.valueChanged.connect(on_change)
+        return whole
+    box = DecimalBox()
+    box.setRange(low, high)
+    box.setSpecialValueText(info.special)
+    box.setSingleStep(0.05 if high <= 100 else 1)
+    box.setDecimals(2)
+    if info.unit:
+        box.setSuffix(f" {info.unit}")
+    box.setValue(value)
+    box.setAccessibleName(info.title)
+    box.setToolTip(info.description)
+    box.valueChanged.connect(on_change)
+    return box
+
+
+def choice_box(info: FieldInfo, value: str, on_change: Callable[[str], None]) -> QComboBox:
+    """A combo box over the field's choices, by their labels."""
+    box = QComboBox()
+    box.setAccessibleName(info.title)
+    box.setToolTip(info.description)
+    for choice in info.choices:
+        box.addItem(info.labels.get(choice, choice), choice)
+    box.setCurrentIndex(box.findData(value))
+    box.currentIndexChanged.connect(lambda _index: on_change(str(box.currentData())))
+    return box
+
+
+def check_box(info: FieldInfo, value: bool, on_change: Callable[[bool], None]) -> QCheckBox:
+    box = QCheckBox(info.label)
+    box.setAccessibleName(info.title)
+    box.setToolTip(info.description)
+    box.setChecked(value)
+    box.toggled.connect(on_change)
+    return box
+
+
+class _WheelGuard(QObject):
+    """Lets the wheel scroll the panel instead of the control under the pointer."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        wheel = event.type() == QEvent.Type.Wheel
+        if wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return False
+
+
+def keep_wheel_away(panel: QWidget) -> None:
+    """Turning the wheel over a panel never changes a value that has no focus."""
+    guard = _WheelGuard(panel)
+    for kind in (QSlider, QAbstractSpinBox, QComboBox):
+        for control in panel.findChildren(kind):
+            control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            control.installEventFilter(guard)
+
+
+def in_tab_order(*widgets: QWidget) -> None:
+    """Have the Tab key go through them in this order, whenever they were made."""
+    for before, after in itertools.pairwise(widgets):
+        QWidget.setTabOrder(before, after)
+
+
+def give_room(panel: QWidget) -> None:
+    """Keep the text of number fields off their border; style sheets do not reach it."""
+    for box in panel.findChildren(QAbstractSpinBox):
+        box.lineEdit().setTextMargins(8, 0, 8, 0)
+
+
+def clearable(field: QLineEdit) -> None:
+    """Have a field be emptied by a button; all buttons in it are named by their text.
+
+    Their actions cannot be asked for: PySide would take one for the button's own, and lose it with
+    the button's wrapper."""
+    field.setClearButtonEnabled(True)
+    for button in field.findChildren(QToolButton):
+        button.setAccessibleName(button.text() or "Clear")
+
+
+def show_value(control: QWidget, value: object) -> None:
+    """Have a control show a value; one that shows it already stays as it is, typed text too."""
+    if isinstance(control, QAbstractButton) and control.isChecked() != bool(value):
+        control.setChecked(bool(value))
+    elif isinstance(control, QComboBox) and control.currentData() != value:
+        control.setCurrentIndex(control.findData(value))
+    elif isinstance(control, QSpinBox | QDoubleSpinBox) and control.value() != value:
+        control.setProperty("value", value)
+    elif isinstance(control, QPlainTextEdit) and control.toPlainText() != value:
+        control.setPlainText(str(value))

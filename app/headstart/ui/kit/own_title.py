@@ -1,0 +1,30 @@
+"""A title with a dot behind it, where a value is not the one that is inherited. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLabel, QWidget
+
+from headstart.ui.kit import theme
+
+
+class OwnTitle(QLabel):
+    def __init__(self, text: str, parent: QWidget | None = None, section: bool = False) -> None:
+        super().__init__(text, parent)
+        self._plain = text
+        self.own = False
+        if section:
+            self.setObjectName("sectionTitle")
+
+    def rename(self, text: str) -> None:
+        self._plain = text
+        self.set_own(self.own)
+
+    def set_own(self, own: bool) -> None:
+        self.own = own
+        dot = f'&nbsp; <span style="color:{theme.current().accent_text}">●</span>'
+        self.setText(f"{self._plain}{dot}" if own else self._plain)
+        self.setToolTip("This chat decides it for itself" if own else "")
+        self.setAccessibleName(f"{self._plain}, of this chat" if own else self._plain)
+
+    def refresh_theme(self) -> None:
+        self.set_own(self.own)

@@ -1,0 +1,37 @@
+"""Small buttons: an icon, perhaps with a word. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from headstart.ui.kit import icons, theme
+
+_ICON = 16
+
+
+def small_tool(
+    parent: QWidget, icon: str, text: str = "", name: str = "", tab: bool = True
+) -> QToolButton:
+    """`name` says what it does where `text` does not; the icon may be "" for none. Without `tab`
+    what is around it leads the keyboard there."""
+    button = QToolButton(parent)
+    button.setObjectName("small")
+    button.setIconSize(QSize(_ICON, _ICON))
+    button.setText(text)
+    button.setAccessibleName(name or text)
+    button.setToolTip(name)
+    if text:
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    policy = Qt.FocusPolicy
+    button.setFocusPolicy(policy.TabFocus if tab else policy.NoFocus)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    dress(button, icon)
+    return button
+
+
+def dress(button: QToolButton, icon: str) -> None:
+    """In the theme's font and colours of now."""
+    if icon:
+        button.setIcon(icons.icon(icon))
+    button.setFont(theme.text_font(theme.SMALL_SIZE))

@@ -1,0 +1,94 @@
+"""Asks what the variables of a prompt stand for. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QLabel,
+    QPushButton,
+    QWidget,
+)
+
+from headstart.core.chats.variables import LONGEST
+from headstart.ui.kit.sheet import Sheet
+from headstart.ui.kit.wrapping import TextEdit
+
+# lines that are seen at once of a value with several
+_MOST_LINES = 5
+
+
+class ValueEdit(TextEdit):
+    """As high as its text; Enter takes it, because most values are a word."""
+
+    entered = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(True)
+        self.textChanged.connect(self._fit)
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.entered.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _fit(self) -> None:
+        lines = max(1, min(_MOST_LINES, self.document().blockCount()))
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 20)
+
+
+class ValuesDialog(Sheet):
+    """Emits `given` with a value for each name."""
+
+    given = Signal(dict)
+
+    def __init__(
+        self, names: Sequence[str], about: str, known: Mapping[str, str], parent: QWidget | None
+    ) -> None:
+        super().__init__("Fill in the prompt", parent)
+        self.setMinimumWidth(460)
+        words = QLabel(about, self)
+        words.setObjectName("quiet")
+        words.setWordWrap(True)
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(8)
+        self.fields: dict[str, ValueEdit] = {}
+        for name in names:
+            field = self.fields[name] = ValueEdit(self)
+            field.setAccessibleName(name)
+            field.setPlainText(known.get(name, ""))
+            field.entered.connect(lambda name=name: self._go_on(name))
+            form.addRow(name.capitalize(), field)
+        use, cancel = QPushButton("Use", self), QPushButton("Cancel", self)
+        use.setObjectName("primary")
+        use.setDefault(True)
+        use.clicked.connect(self.take)
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        self.column.addWidget(words)
+        self.column.addLayout(form)
+        self.column.addWidget(self.word("Enter goes on, Shift+Enter starts a new line."))
+        self.buttons(cancel, use)
+
+    def _go_on(self, name: str) -> None:
+        """From field to field, and at the last one done."""
+        names = list(self.fields)
+        number = names.index(name) + 1
+        if number < len(names):
+            self.fields[names[number]].setFocus()
+        else:
+            self.take()
+
+    def take(self) -> None:
+        self.given.emit(
+            {name: field.toPlainText()[:LONGEST] for name, field in self.fields.items()}
+        )
+        self.accept()

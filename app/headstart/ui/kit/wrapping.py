@@ -1,0 +1,97 @@
+"""Where lines are broken: between words, but anywhere in runs that are no words.
+
+Qt takes time that grows with the square of a run's length to find that it cannot be broken between
+words: 20 seconds for a line of 300,000 characters, which anywhere else takes a tenth of one. Glyphs
+that depend on their neighbours take ten times as long as others in such a run.
+"""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QMimeData, Signal
+from PySide6.QtGui import QFont, QInputMethodEvent, QTextDocument, QTextOption
+from PySide6.QtWidgets import QPlainTextEdit
+
+from headstart.core.text.shown import is_blank
+from headstart.ui.kit import composing
+
+# characters without white space; so many take Qt some milliseconds
+_LONGEST_WORD = 5_000
+_RUN = re.compile(rf"\S{{{_LONGEST_WORD}}}")
+_OF_NEIGHBOURS = ("calt", "liga", "clig")
+
+
+def is_endless(text: str) -> bool:
+    """Whether a text has a run that is to be broken anywhere."""
+    return len(text) > _LONGEST_WORD and _RUN.search(text) is not None
+
+
+def wrap(document: QTextDocument, endless: bool, font: QFont) -> None:
+    """Have a document laid out like that from now on; each change lays out what it holds."""
+    option, modes = document.defaultTextOption(), QTextOption.WrapMode
+    mode = modes.WrapAnywhere if endless else modes.WrapAtWordBoundaryOrAnywhere
+    if option.wrapMode() is not mode:
+        option.setWrapMode(mode)
+        document.setDefaultTextOption(option)
+    if endless:
+        font = QFont(font)
+        for feature in _OF_NEIGHBOURS:
+            font.setFeature(QFont.Tag(feature), 0)
+    document.setDefaultFont(font)
+
+
+class TextEdit(QPlainTextEdit):
+    """An editor that stays quick, whatever is pasted into it."""
+
+    # the word that is being composed came, changed or went: it is not in the text yet
+    composed = Signal()
+
+    _endless = False
+    # the hint that is shown while nothing is written
+    _hint = ""
+
+    def toPlainText(self) -> str:
+        """The words as they were typed or pasted: Qt's own makes other spaces and line ends of
+        some."""
+        return self.document().toRawText().replace("\u2029", "\n")
+
+    def setPlaceholderText(self, text: str) -> None:
+        self._hint = text
+        self._show_hint()
+
+    def placeholderText(self) -> str:
+        return self._hint
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        super().inputMethodEvent(event)
+        # Qt would draw it below the word that is being composed
+        self._show_hint()
+        self.composed.emit()
+
+    def is_blank(self) -> bool:
+        """True where nothing is written, nor being composed."""
+        return is_blank(self.toPlainText()) and is_blank(composing.word_in(self))
+
+    def _show_hint(self) -> None:
+        shown = "" if composing.word_in(self) else self._hint
+        if super().placeholderText() != shown:
+            super().setPlaceholderText(shown)
+
+    def setPlainText(self, text: str) -> None:
+        endless = is_endless(text)
+        if endless:
+            self._wrap(True)
+        super().setPlainText(text)
+        if not endless:
+            self._wrap(False)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if is_endless(source.text()):
+            self._wrap(True)
+        super().insertFromMimeData(source)
+
+    def _wrap(self, endless: bool) -> None:
+        if endless is not self._endless:
+            self._endless = endless
+            wrap(self.document(), endless, self.font())

@@ -1,0 +1,1 @@
+"""The main window: header, pages, banner and commands, and the start of Qt around it."""

@@ -1,0 +1,276 @@
+"""What the main window's user can do: every command, with what it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from headstart.chat.titles import NEW_CHAT
+from headstart.core.chats.values import ChatSummary, Folder
+from headstart.ui.commands import Command, Commands, ItemCommand
+from headstart.ui.shell.message_actions import message_commands
+
+if TYPE_CHECKING:
+    from headstart.ui.controllers.everything import Controllers
+    from headstart.ui.shell.main_window import MainWindow
+
+
+def make_commands(window: MainWindow, controllers: Controllers) -> Commands:
+    return Commands(
+        window_commands(window, controllers),
+        chat_commands(window, controllers),
+        message_commands(window, controllers),
+        folder_commands(window, controllers),
+    )
+
+
+def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Command, ...]:
+    return (
+        *_of_chats(window, controllers),
+        *_of_models(window),
+        *_of_views(window),
+        *_of_help(window),
+    )
+
+
+def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ...]:
+    open_chat, find = controllers.open, window.find_here
+    settings, edit = window.settings, window.composer.edit
+
+    def stored() -> bool:
+        return open_chat.stored
+
+    return (
+        Command("chat.new", "New chat", window.new_chat, "plus", "Ctrl+N"),
+        Command(
+            "chat.new_private", "New private chat: leaves nothing on disk",
+            window.new_private_chat, "lock", "Ctrl+Shift+N",
+        ),
+        Command(
+            "chat.export", "Export this chat…", lambda: _export(window, open_chat.id), "upload",
+            "Ctrl+S", stored,
+        ),
+        Command(
+            "chat.branches", "Branches of this chat", window.toggle_branches, "git-branch",
+            "Ctrl+Shift+B", stored,
+        ),
+        Command("chats.search", "Search all chats", window.search, "search", "Ctrl+Shift+F"),
+        Command("chat.find", "Find in this chat", find, "search", "Ctrl+F"),
+        Command("chat.next", "Next chat", lambda: window.keyboard.next_chat(1), keys="Ctrl+Down"),
+        Command(
+            "chat.previous", "Previous chat", lambda: window.keyboard.next_chat(-1), keys="Ctrl+Up"
+        ),
+        Command(
+            "chats.export", "Export all chats…", lambda: window.transfer.export([], ""), "upload"
+        ),
+        Command(
+            "chats.import", "Import chats…", window.transfer.ask_files, "download", "Ctrl+Shift+O"
+        ),
+        Command("chats.import_folder", "Import chats from a folder…", window.transfer.ask_folder),
+        Command("chats.backups", "Backups…", lambda: settings.open("files"), "folder-open"),
+        Command("folder.new", "New folder…", window.order.new_folder, "folder-plus"),
+        Command("chats.archive", "Archived chats…", window.order.open_archive, "archive"),
+        Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
+        Command(
+            "composer.attach", "Attach files…", window.attachments.ask_files, "paperclip",
+            "Ctrl+Shift+A",
+        ),
+        Command("prompts.open", "Prompts and presets…", window.prompts.open, "book-open"),
+        Command("composer.focus", "Write a message", edit.setFocus, keys="Ctrl+L"),
+        Command("reply.stop", "Stop writing", window.escape, "stop", "Esc", always=True),
+    )  # fmt: skip
+
+
+def _of_models(window: MainWindow) -> tuple[Command, ...]:
+    pill, pages = window.header.pill, window.pages
+    return (
+        Command("models.show", "Models", pages.show_models, "box", "Ctrl+M"),
+        Command(
+            "models.discover", "Get more models…", lambda: pages.show_models().show_discover(),
+            "download",
+        ),
+        Command("model.open_file", "Open model file…", pill.ask_file, "folder-open", "Ctrl+O"),
+        Command("model.open_folder", "Open MLX folder…", pill.ask_folder),
+        Command("model.servers", "Servers…", lambda: window.settings.open("servers"), "server"),
+        Command("model.drafting", "Drafting in this chat", window.show_drafting, "zap"),
+        Command("cache.sizes", "Prompt cache: sizes and clearing…", window.sizes.open, "database"),
+    )  # fmt: skip
+
+
+def _of_views(window: MainWindow) -> tuple[Command, ...]:
+    looks, preferences = window.looks, window.preferences
+
+    def use(theme: str) -> Callable[[], object]:
+        return lambda: preferences.update(theme=theme)
+
+    return (
+        Command("app.palette", "Go to anything", window.palette_opener.open, "search", "Ctrl+K"),
+        Command(
+            "view.sidebar", "Show or hide the chats", window.panels.toggle_sidebar, "panel-left",
+            "Ctrl+B",
+        ),
+        Command(
+            "view.inspector", "Show or hide the chat’s settings", window.panels.toggle_inspector,
+            "panel-right", "Ctrl+I",
+        ),
+        Command("view.pane", "Next pane", window.keyboard.next_pane, keys="F6"),
+        Command(
+            "view.pane_back", "Previous pane", lambda: window.keyboard.next_pane(-1),
+            keys="Shift+F6",
+        ),
+        Command(
+            "view.larger", "Larger text", lambda: looks.larger(1), keys="Ctrl++",
+            more_keys=("Ctrl+=",), always=True,
+        ),
+        Command(
+            "view.smaller", "Smaller text", lambda: looks.larger(-1), keys="Ctrl+-", always=True
+        ),
+        Command("view.usual", "Text of the usual size", lambda: looks.larger(0), keys="Ctrl+0"),
+        Command("view.dark", "Dark theme", use("dark"), "palette"),
+        Command("view.light", "Light theme", use("light"), "palette"),
+        Command("view.system", "Theme of the system", use("system"), "palette"),
+        Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
+        Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q", always=True),
+    )  # fmt: skip
+
+
+def _of_help(window: MainWindow) -> tuple[Command, ...]:
+    helping = window.help
+    return (
+        Command("help.guide", "Guide", helping.guide, "book-open", "F1"),
+        Command("help.privacy", "Guide: privacy", lambda: helping.guide("privacy.md"), "shield"),
+        Command("help.keys", "Keyboard shortcuts", helping.keys, "keyboard", "Ctrl+/"),
+        Command("app.news", "What’s new", window.news.open, "info"),
+        Command("help.report", "Report a problem…", helping.report, "bug"),
+        Command("help.about", "About Headstart", helping.about, "info"),
+    )
+
+
+def chat_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[ChatSummary], ...]:
+    chats = controllers.chat_list
+    return (
+        ItemCommand(
+            "chat.rename",
+            "Rename",
+            lambda chat: window.sidebar.begin_rename(chat.id),
+            "pencil",
+            "F2",
+            shown=lambda chat: not chat.private,
+        ),
+        ItemCommand(
+            "chat.pin",
+            "Pin",
+            lambda chat: chats.pin(chat.id, True),
+            "pin",
+            shown=lambda chat: not chat.pinned,
+        ),
+        ItemCommand(
+            "chat.unpin",
+            "Unpin",
+            lambda chat: chats.pin(chat.id, False),
+            "pin-off",
+            shown=lambda chat: chat.pinned,
+        ),
+        ItemCommand(
+            "chat.tags",
+            "Tags…",
+            lambda chat: window.order.ask_tags([chat]),
+            "tag",
+            shown=lambda chat: not chat.private,
+            many=window.order.ask_tags,
+        ),
+        ItemCommand(
+            "chat.archive",
+            "Archive",
+            lambda chat: controllers.folders.archive([chat.id]),
+            "archive",
+            shown=lambda chat: not chat.private,
+            many=lambda several: controllers.folders.archive([chat.id for chat in several]),
+        ),
+        ItemCommand(
+            "chat.export_this",
+            "Export…",
+            lambda chat: _export(window, chat.id),
+            "upload",
+            many=lambda several: window.transfer.export(
+                [chat.id for chat in several], several[0].title
+            ),
+        ),
+        ItemCommand(
+            "chat.copy",
+            "Copy as Markdown",
+            lambda chat: window.transfer.copy(chat.id, "markdown"),
+            "copy",
+        ),
+        ItemCommand(
+            "chat.copy_formatted",
+            "Copy with formatting",
+            lambda chat: window.transfer.copy(chat.id, "formatted"),
+        ),
+        ItemCommand(
+            "chat.close_private",
+            "Close and forget",
+            lambda chat: chats.close_private([chat.id]),
+            "x",
+            "Del",
+            shown=lambda chat: chat.private,
+            apart=True,
+            many=lambda several: chats.close_private([chat.id for chat in several]),
+        ),
+        ItemCommand(
+            "chat.delete",
+            "Delete",
+            lambda chat: chats.delete([chat.id]),
+            "trash-2",
+            "Del",
+            shown=lambda chat: not chat.private,
+            apart=True,
+            many=lambda several: chats.delete([chat.id for chat in several]),
+        ),
+    )
+
+
+def folder_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[Folder], ...]:
+    return (
+        ItemCommand(
+            "folder.new_chat",
+            "New chat here",
+            lambda folder: window.new_chat(folder=folder),
+            "plus",
+        ),
+        ItemCommand(
+            "folder.rename",
+            "Rename",
+            lambda folder: window.sidebar.begin_rename_folder(folder.path),
+            "pencil",
+            "F2",
+        ),
+        ItemCommand(
+            "folder.settings",
+            "System prompt, model and settings…",
+            lambda folder: window.order.open_settings(folder.path),
+            "sliders-horizontal",
+        ),
+        ItemCommand(
+            "folder.inside",
+            "New folder inside…",
+            lambda folder: window.order.new_folder(folder.path),
+            "folder-plus",
+        ),
+        ItemCommand(
+            "folder.remove",
+            "Remove the folder, keep its chats",
+            lambda folder: controllers.folders.remove(folder.path),
+            "trash-2",
+            apart=True,
+        ),
+    )
+
+
+def _export(window: MainWindow, chat_id: str) -> None:
+    title = window.sidebar.model.titles().get(chat_id, NEW_CHAT)
+    window.transfer.export([chat_id], title)

@@ -1,0 +1,50 @@
+"""What the program was started with; further starts of it bring its window to the front."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+
+from headstart.chat.preferences import Preferences
+from headstart.core.started_with import StartedWith
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.shell.main_window import MainWindow
+
+
+class Arrivals:
+    def __init__(
+        self, window: MainWindow, controllers: Controllers, preferences: Preferences
+    ) -> None:
+        self._window = window
+        self._controllers = controllers
+        self._preferences = preferences
+
+    def open_last(self, fresh: bool, interrupted: str = "") -> None:
+        """The chat that was open, where it was being read; one with a reply that was `interrupted`
+        comes before it. Or a new one."""
+        settings = self._preferences.current
+        last = "" if fresh else interrupted or settings.open_chat
+        place = settings.open_place if last and not interrupted else None
+        if fresh and interrupted:
+            # nothing is opened unasked, but there is a way there
+            self._window.banner.offer("Open it", lambda: self._window.open_chat(interrupted))
+        self._controllers.unsent.load(show=not last)
+        self._window.transcript.reaching.expected = place
+        self._controllers.branch.open_last(last, place.message if place else "")
+
+    def begin(self, started: StartedWith) -> None:
+        if started.new_chat:
+            self._window.new_chat()
+        if started.model:
+            self._controllers.models.open_file(started.model)
+        if started.files:
+            self._window.open_files(started.files)
+
+    def arrive(self, started: StartedWith) -> None:
+        """A further start."""
+        window = self._window
+        if window.isMinimized():
+            window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+        self.begin(started)

@@ -1,0 +1,168 @@
+"""The greeting of an empty chat: a question, and at first some examples to click. Main thread."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtSvgWidgets import QSvgWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from headstart.core.resources import resources
+from headstart.ui.kit import icons, theme
+
+_LOGO, _HIGH, _INSET = 38, 72, 16
+# px below which the examples stand below each other, and of height below which there are none
+_TWO, _LOW = 560, 330
+
+
+class Example(Struct, frozen=True):
+    """`prompt` is sent when it is clicked; one that `waits` is put into the message, for what the
+    user adds."""
+
+    icon: str
+    title: str
+    about: str
+    prompt: str
+    waits: bool = False
+
+
+EXAMPLES = (
+    Example(
+        "lightbulb",
+        "Why are there two tides a day?",
+        "explained in five sentences",
+        "Why are there two tides a day? Explain it in five sentences.",
+    ),
+    Example(
+        "pencil",
+        "How do I answer a rent rise?",
+        "a polite letter to the landlord",
+        "Write a polite letter to my landlord. It answers a rent increase, asks how the new rent "
+        "was worked out, and asks for two weeks to think about it.",
+    ),
+    Example(
+        "list-checks",
+        "What do my notes ask me to do?",
+        "a to-do list, from text or a file",
+        "Make a to-do list of what these notes ask me to do, the most urgent first:\n\n",
+        waits=True,
+    ),
+    Example(
+        "code",
+        "Can you rename photos by date?",
+        "a short Python script",
+        "Write a short Python script that renames the photos in a folder by the date on which they "
+        "were taken.",
+    ),
+)
+
+
+class ExampleCard(QPushButton):
+    def __init__(self, example: Example, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.example = example
+        self.setAccessibleName(f"{example.title} {example.about}")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.px(314), theme.px(_HIGH))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.px(180), theme.px(_HIGH))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colours = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        over = self.underMouse()
+        frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        edge = colours.accent if self.hasFocus() else colours.edge if over else colours.line
+        painter.setPen(QPen(QColor(edge), 1.5 if self.hasFocus() else 1))
+        painter.setBrush(QColor(colours.code if over else colours.raised))
+        painter.drawRoundedRect(frame, theme.RADIUS_CARD, theme.RADIUS_CARD)
+        icon = icons.icon(self.example.icon, colours.accent)
+        left = _INSET + 16 + _INSET
+        icon.paint(painter, QRect(_INSET + 4, 0, 18, self.height()))
+        title = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Medium)
+        small = theme.text_font(theme.SMALL_SIZE)
+        room = self.width() - left - _INSET
+        line, few = QFontMetrics(title), QFontMetrics(small)
+        top = (self.height() - line.height() - few.height() - 3) // 2
+        painter.setFont(title)
+        painter.setPen(QColor(colours.ink))
+        words = line.elidedText(self.example.title, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(left + 4, top + line.ascent(), words)
+        painter.setFont(small)
+        painter.setPen(QColor(colours.quiet))
+        words = few.elidedText(self.example.about, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(left + 4, top + line.height() + 3 + few.ascent(), words)
+        painter.end()
+
+
+class Greeting(QWidget):
+    """Over the transcript while there is nothing in it."""
+
+    chosen = Signal(object)  # Example
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._logo = QSvgWidget(str(resources() / "icons" / "headstart.svg"), self)
+        self._logo.setFixedSize(_LOGO, _LOGO)
+        self.title = QLabel(self)
+        self.title.setObjectName("greeting")
+        self.title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.title.setWordWrap(True)
+        self.about = QLabel(self)
+        self.about.setObjectName("quietText")
+        self.about.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.about.setWordWrap(True)
+        self.cards = [ExampleCard(one, self) for one in EXAMPLES]
+        self._grid_place = QWidget(self)
+        self._grid = QGridLayout(self._grid_place)
+        self._grid.setContentsMargins(0, 20, 0, 0)
+        self._grid.setSpacing(12)
+        for card in self.cards:
+            card.setParent(self._grid_place)
+            card.clicked.connect(lambda _checked=False, card=card: self.chosen.emit(card.example))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 12, 24, 12)
+        layout.setSpacing(6)
+        layout.addStretch(2)
+        layout.addWidget(self._logo, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addSpacing(14)
+        layout.addWidget(self.title)
+        layout.addWidget(self.about)
+        layout.addWidget(self._grid_place, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(3)
+        self._examples = True
+        self._columns = 0
+        self._arrange()
+
+    def say(self, title: str, about: str, examples: bool) -> None:
+        self.title.setText(title)
+        self.about.setText(about)
+        self._examples = examples
+        self._arrange()
+
+    def refresh_theme(self) -> None:
+        self._columns = 0
+        self._arrange()
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        columns = 2 if self.width() >= theme.px(_TWO) else 1
+        high = self.height() >= theme.px(_LOW) + (0 if columns == 2 else theme.px(2 * _HIGH))
+        self._grid_place.setVisible(self._examples and high)
+        if columns != self._columns:
+            self._columns = columns
+            for number, card in enumerate(self.cards):
+                self._grid.addWidget(card, number // columns, number % columns)
+        width = min(theme.px(640), self.width() - 48)
+        self._grid_place.setFixedWidth(max(1, width))

@@ -1,0 +1,177 @@
+"""The line above the transcript: title, model, drafting, search, branches, export, and what hides
+the panels."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+
+from headstart.chat.titles import NEW_CHAT
+from headstart.core.text.shown import shortened
+from headstart.ui.commands import Commands
+from headstart.ui.kit import icons, theme
+from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.models.model_menu import ModelPill
+
+# px that are left to the title, whatever else is shown, and to the name of who else gets the text
+TITLE_WIDTH, HOST_WIDTH, HOST_LENGTH = 64, 96, 28
+PRIVATE_WORDS = "Nothing of this chat is written to disk; it ends with Headstart."
+
+
+class TitleLabel(ElidedLabel):
+    """Renamed with a double click."""
+
+    rename_wanted = Signal()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        super().mouseDoubleClickEvent(event)
+        self.rename_wanted.emit()
+
+
+class Header(QFrame):
+    """Widgets only: the window's wiring connects them."""
+
+    drafting_wanted = Signal()  # what drafts, and how fast that is
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self.title = TitleLabel(NEW_CHAT, self, TITLE_WIDTH, "chatTitle")
+        self.private = QLabel(self)
+        self.private.setObjectName("privatePill")
+        self.private.setText("Private")
+        self.private.setToolTip(PRIVATE_WORDS)
+        self.private.setAccessibleName("A private chat")
+        self.private.hide()
+        self.remote = ElidedLabel("", self, HOST_WIDTH, "remotePill")
+        self.remote.hide()
+        self.pill = ModelPill(self)
+        self.draft_pill = QPushButton(self)
+        self.draft_pill.setObjectName("draftPill")
+        self.draft_pill.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.draft_pill.clicked.connect(self.drafting_wanted)
+        self.draft_pill.hide()
+        self.sidebar_button = self._button()
+        self.find_button = self._button()
+        self.branches = self._button(checkable=True)
+        self.export_button = self._button()
+        self.inspector_button = self._button(checkable=True)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 0, 12, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.sidebar_button)
+        for widget in (self.title, self.private, self.pill, self.remote, self.draft_pill):
+            layout.addWidget(widget)
+        layout.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for button in (self.find_button, self.branches, self.export_button, self.inspector_button):
+            row.addWidget(button)
+        layout.addLayout(row)
+        self._room = True
+        # of the button of branches, as its command has it
+        self._branches = self._branch_keys = ""
+        self.refresh_theme()
+
+    def tab_order(self) -> list[QWidget]:
+        return [
+            self.sidebar_button,
+            self.pill,
+            self.draft_pill,
+            self.find_button,
+            self.branches,
+            self.export_button,
+            self.inspector_button,
+        ]
+
+    def set_title(self, title: str) -> None:
+        """A chat that was not begun needs none: “New chat” says nothing."""
+        self.title.setToolTip(title)
+        self.title.set_full_text(title)
+        self.title.setVisible(title != NEW_CHAT)
+
+    def set_begun(self, begun: bool) -> None:
+        """Show the buttons of a chat with messages: an empty one has nothing to find or export."""
+        for button in (self.find_button, self.branches, self.export_button):
+            button.setVisible(begun)
+        self.setProperty("bare", not begun)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def set_wide(self, wide: bool) -> None:
+        """In a narrow window there is no room for what drafts."""
+        self._room = wide
+        self.draft_pill.setVisible(wide and bool(self.draft_pill.text()))
+
+    def show_branches(self, count: int) -> None:
+        """How many ways the chat goes; one is not worth a word."""
+        many = f"{count:,} branches of this chat"
+        self.branches.setAccessibleName(many if count > 1 else "Branches of this chat")
+        self.branches.setToolTip(f"{many} ({self._branch_keys})" if count > 1 else self._branches)
+
+    def show_host(self, host: str, here: bool = False) -> None:
+        """Name the host that gets the text of this chat; "" for none. `here`: a program on this
+        computer."""
+        short = shortened(host, HOST_LENGTH)
+        self.remote.set_full_text(f"on {short}")
+        self.remote.setToolTip(
+            f"Another program on this computer answers: {host}."
+            if here
+            else f"The text of this chat leaves this computer: {host} gets it."
+        )
+        self.remote.setAccessibleName(f"Text is sent to {host}")
+        self.remote.setVisible(bool(host))
+        self.private.setToolTip(
+            f"Nothing of this chat is written to disk here; but its text is sent to {host}."
+            if host
+            else PRIVATE_WORDS
+        )
+
+    def show_draft(self, name: str, gain: str) -> None:
+        """Show the draft of this chat ("" for none) and its gain, where it has one."""
+        words = f"Drafting {gain}" if gain else "Drafting"
+        self.draft_pill.setText(words if name else "")
+        told = f"{name} drafts" + (f": {gain} faster" if gain else "")
+        self.draft_pill.setToolTip(told if name else "")
+        self.draft_pill.setAccessibleName(f"Drafting: {told}")
+        self.draft_pill.setVisible(bool(name) and self._room)
+
+    def set_commands(self, commands: Commands) -> None:
+        commands.bind(self.sidebar_button, "view.sidebar")
+        commands.bind(self.find_button, "chat.find")
+        commands.bind(self.branches, "chat.branches")
+        commands.bind(self.export_button, "chat.export")
+        commands.bind(self.inspector_button, "view.inspector")
+        self._branches = self.branches.toolTip()
+        self._branch_keys = self._branches.rpartition("(")[2].rstrip(")")
+        self.pill.set_commands(commands)
+        self.refresh_theme()
+
+    def refresh_theme(self) -> None:
+        self.setFixedHeight(theme.px(48))
+        accent = theme.current().accent_text
+        for button, name in (
+            (self.sidebar_button, "panel-left"),
+            (self.find_button, "search"),
+            (self.branches, "git-branch"),
+            (self.export_button, "upload"),
+            (self.inspector_button, "panel-right"),
+        ):
+            button.setIcon(icons.icon(name, accent if button.isChecked() else None))
+        self.draft_pill.setIcon(icons.icon("zap", accent))
+        self.draft_pill.setIconSize(QSize(14, 14))
+
+    def show_panel(self, inspector: bool, branches: bool) -> None:
+        """Which of the panels at the right is open."""
+        self.inspector_button.setChecked(inspector)
+        self.branches.setChecked(branches)
+        self.refresh_theme()
+
+    def _button(self, checkable: bool = False) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName("bar")
+        button.setIconSize(QSize(16, 16))
+        button.setCheckable(checkable)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button

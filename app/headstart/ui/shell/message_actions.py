@@ -1,0 +1,153 @@
+"""Commands of messages: all of the row and the menu, with what they call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from headstart.core.chats.values import Message, MessageStatus, Role
+from headstart.ui.commands import ItemCommand
+
+if TYPE_CHECKING:
+    from headstart.ui.controllers.everything import Controllers
+    from headstart.ui.shell.main_window import MainWindow
+
+# a reply that ended like this can be gone on with
+_CUT = (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
+
+
+def message_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[Message], ...]:
+    talk = controllers.conversation
+    return (
+        ItemCommand("message.copy", "Copy", _copy, "copy", shown=_has_text),
+        ItemCommand(
+            "message.regenerate",
+            "Regenerate",
+            lambda message: talk.regenerate(message.id),
+            "rotate-ccw",
+            shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
+            needs_idle=True,
+        ),
+        ItemCommand(
+            "message.regenerate_with",
+            "Regenerate with…",
+            lambda message: window.sending.regenerate_with(message.id),
+            "box",
+            shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
+            needs_idle=True,
+        ),
+        ItemCommand(
+            "message.continue",
+            "Continue",
+            lambda message: talk.continue_reply(message.id),
+            "play",
+            shown=lambda message: (
+                _is_reply(message) and message.status in _CUT and bool(message.parts)
+            ),
+            needs_idle=True,
+            prominent=True,
+        ),
+        ItemCommand(
+            "message.edit",
+            "Edit",
+            lambda message: window.transcript.begin_edit(message.id),
+            "pencil",
+            shown=lambda message: message.status is not MessageStatus.OPEN,
+            needs_idle=True,
+        ),
+        *_branch_commands(window, controllers),
+    )
+
+
+def _branch_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[Message], ...]:
+    talk, versions = controllers.conversation, controllers.versions
+
+    def is_done(message: Message) -> bool:
+        return _is_reply(message) and message.status is not MessageStatus.OPEN
+
+    return (
+        ItemCommand(
+            "message.try_three",
+            "Try three more",
+            lambda message: versions.try_several(message.id, 3),
+            "rotate-ccw",
+            shown=is_done,
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.precise",
+            "Regenerate, most likely words",
+            lambda message: talk.regenerate(message.id, None, 0.0),
+            shown=is_done,
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.varied",
+            "Regenerate, more varied",
+            lambda message: talk.regenerate(message.id, None, 1.0),
+            shown=is_done,
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.compare",
+            "Compare versions…",
+            lambda message: versions.compare(message.id),
+            "columns-2",
+            shown=lambda message: message.versions > 1,
+            minor=True,
+            apart=True,
+        ),
+        ItemCommand(
+            "message.answer",
+            "Answer this again",
+            lambda message: versions.answer(message.id),
+            "play",
+            shown=lambda message: not _is_reply(message),
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.branch",
+            "Branch into a new chat",
+            lambda message: versions.branch_off(message.id),
+            "git-branch",
+            minor=True,
+        ),
+        ItemCommand(
+            "message.insert",
+            "Insert a message after this…",
+            lambda message: window.dialogs.ask_insert(message.id),
+            "plus",
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.remove",
+            "Delete from here on",
+            lambda message: versions.remove(message.id),
+            "trash-2",
+            needs_idle=True,
+            minor=True,
+            apart=True,
+        ),
+    )
+
+
+def _copy(message: Message) -> None:
+    QGuiApplication.clipboard().setText(message.text)
+
+
+def _is_reply(message: Message) -> bool:
+    return message.role is Role.ASSISTANT
+
+
+def _has_text(message: Message) -> bool:
+    return message.status is not MessageStatus.OPEN and bool(message.text)

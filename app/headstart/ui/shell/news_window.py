@@ -1,0 +1,61 @@
+"""What is new: the changes of each version, and a line about them after an update. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QTextBrowser, QWidget
+
+from headstart import __version__
+from headstart.chat.preferences import Preferences
+from headstart.core.resources import changelog
+from headstart.core.told import told
+from headstart.ui.kit.reading import show_markdown
+from headstart.ui.kit.sheet import Sheet
+from headstart.ui.shell.notices import Banner
+
+
+class NewsWindow(Sheet):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("What’s new in Headstart", parent, (760, 600))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.text = QTextBrowser(self)
+        self.text.setAccessibleName("Changes, the newest version first")
+        # nothing in it leads anywhere, and nothing is fetched
+        self.text.setOpenLinks(False)
+        try:
+            show_markdown(self.text, changelog().read_text(encoding="utf-8"))
+        except OSError:
+            self.text.setPlainText(f"This is version {__version__}.")
+        self.column.addWidget(self.text, 1)
+
+
+class News:
+    """Opens the window; tells once after an update that there is something new."""
+
+    def __init__(self, parent: QWidget, banner: Banner, preferences: Preferences) -> None:
+        self._parent = parent
+        self._banner = banner
+        self._preferences = preferences
+
+    def open(self) -> None:
+        NewsWindow(self._parent).show()
+
+    def tell(self) -> None:
+        before = self._preferences.current.told_version
+        if before == __version__:
+            return
+        self._preferences.update(told_version=__version__)
+        # not at the very first start, and not above what went wrong
+        if before and not self._banner.isVisible():
+            self._banner.show_text("news", told("updated", version=__version__).text)
+            self._banner.offer("What’s new…", self.open)
+
+    def offer(self, version: str, page: str) -> None:
+        """A newer version is out."""
+        self._banner.show_text("news", told("newer-version", version=version).text)
+
+        def open_page() -> None:
+            QDesktopServices.openUrl(QUrl(page))
+
+        self._banner.offer("Open its page", open_page)

@@ -1,0 +1,219 @@
+"""The banner above the composer and the short-lived toast with an undo."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+
+from msgspec import Struct
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
+
+from headstart.ui.kit import icons, theme
+
+TOAST_MS = 8000
+# what cannot be undone leaves sooner: an undo that it covers is still possible then
+PLAIN_MS = 4000
+START = "start"
+# between the toast and the edges of its pane
+_MARGIN = 12
+
+
+class Banner(QFrame):
+    """A notice that stays until it is dismissed or replaced. What was told at the start stays above
+    others until it is dismissed: nobody may have read it yet."""
+
+    closed = Signal()
+    answered = Signal()  # the user dismissed it, or took what it offers
+    covers = Signal(bool)  # it is shown, or gone
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self.kind = ""
+        self._at_start = ""
+        self._label = QLabel(self)
+        self._label.setWordWrap(True)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._action = QPushButton(self)
+        self._action.setAccessibleName("What is offered")
+        self._action.hide()
+        self._act: Callable[[], None] = lambda: None
+        self._action.clicked.connect(self._on_action)
+        self._close = QToolButton(self)
+        self._close.setAccessibleName("Dismiss this notice")
+        self._close.clicked.connect(self.dismiss)
+        self._close.clicked.connect(self.answered)
+        # below the text, which needs the width in a narrow window
+        layout = QGridLayout(self)
+        layout.setContentsMargins(12, 6, 6, 6)
+        layout.setColumnStretch(0, 1)
+        layout.addWidget(self._label, 0, 0)
+        layout.addWidget(self._close, 0, 1, Qt.AlignmentFlag.AlignVCenter)
+        layout.addWidget(self._action, 1, 0, 1, 2, Qt.AlignmentFlag.AlignLeft)
+        self.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.covers.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.covers.emit(False)
+
+    def show_text(self, kind: str, text: str) -> None:
+        self.kind = kind
+        if kind == START:
+            self._at_start = text
+        elif self._at_start:
+            text = f"{self._at_start}\n\n{text}"
+        if text != self._label.text():
+            self._action.hide()
+        self._label.setText(text)
+        self.refresh_theme()
+        self.setAccessibleName(text)
+        self.show()
+
+    def offer(self, label: str, act: Callable[[], None]) -> None:
+        """A button beside what is told, for as long as that is."""
+        self._act = act
+        self._action.setText(label)
+        self._action.setAccessibleName(label)
+        self._action.show()
+
+    def act(self) -> None:
+        self._action.click()
+
+    def _on_action(self) -> None:
+        self.withdraw()
+        self._act()
+        self.answered.emit()
+
+    def refresh_theme(self) -> None:
+        self._close.setIcon(icons.icon("x", theme.current().warning))
+
+    def text(self) -> str:
+        return self._label.text()
+
+    def withdraw(self) -> None:
+        """What was told does not hold any more."""
+        if self._at_start and self.kind != START:
+            self.show_text(START, self._at_start)
+        else:
+            self.dismiss()
+
+    def dismiss(self) -> None:
+        self.kind = self._at_start = ""
+        self._label.clear()
+        self._action.hide()
+        self.hide()
+        self.closed.emit()
+
+
+class _Offer(Struct, frozen=True):
+    """What was done, what undoes it, until when (monotonic seconds), and the id of what it is
+    about."""
+
+    text: str
+    undo: Callable[[], None] | None
+    until: float
+    about: str
+
+
+class Toast(QFrame):
+    """Says what was done and offers to undo it, at the foot of the shown one of `over`; goes after
+    a while. What was done before comes back when the last was undone, as long as it can be."""
+
+    undone = Signal()
+
+    def __init__(self, *over: QWidget) -> None:
+        super().__init__(over[0].parentWidget())
+        self._over = over
+        self.setObjectName("toast")
+        self._label = QLabel(self)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setWordWrap(True)
+        self._button = QPushButton("Undo", self)
+        self._button.clicked.connect(self._on_undo)
+        # the last one is shown
+        self._offers: list[_Offer] = []
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(14, 6, 6, 6)
+        self._row.setSpacing(12)
+        self._row.addWidget(self._label, 1)
+        self._row.addWidget(self._button)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(TOAST_MS)
+        self._timer.timeout.connect(self._end)
+        self.hide()
+
+    def show_text(self, text: str, undo: Callable[[], None] | None = None, about: str = "") -> None:
+        self._offers = [offer for offer in self._offers if offer.undo is not None]
+        lasts = TOAST_MS if undo is not None else PLAIN_MS
+        self._offers.append(_Offer(text, undo, time.monotonic() + lasts / 1000, about))
+        self._show_last()
+
+    def withdraw(self, about: Collection[str]) -> None:
+        """What these ids name cannot be undone any more."""
+        shown = self._offers[-1] if self._offers else None
+        self._offers = [offer for offer in self._offers if offer.about not in about]
+        if shown is not None and shown not in self._offers:
+            self._leave()
+
+    def _show_last(self) -> None:
+        offer = self._offers[-1]
+        self._label.setText(offer.text)
+        self._timer.setInterval(max(1, round(1000 * (offer.until - time.monotonic()))))
+        self._button.setVisible(offer.undo is not None)
+        self.place()
+        self.show()
+        self.raise_()
+        self._timer.start()
+
+    def place(self) -> None:
+        """At the foot, as wide as its text, and in a narrow window as wide as there is room."""
+        # a hidden one has the place that it had before
+        shown = next((one for one in self._over if not one.isHidden()), self._over[0])
+        area = shown.geometry()
+        button = self._button.sizeHint().width() if not self._button.isHidden() else 0
+        words = self._label.fontMetrics().horizontalAdvance(self._label.text())
+        margins = self._row.contentsMargins()
+        around = margins.left() + margins.right() + self._row.spacing() + button
+        width = min(area.width() - 2 * _MARGIN, words + around + _MARGIN)
+        self.resize(width, max(self.heightForWidth(width), self.minimumSizeHint().height()))
+        x = area.center().x() - self.width() // 2
+        self.move(x, area.bottom() - self.height() - _MARGIN)
+
+    def undo(self) -> None:
+        self._button.click()
+
+    def _end(self) -> None:
+        if self._offers:
+            self._offers.pop()
+        self._leave()
+
+    def _on_undo(self) -> None:
+        offer = self._offers.pop()
+        self._leave()
+        if offer.undo is not None:
+            offer.undo()
+        self.undone.emit()
+
+    def _leave(self) -> None:
+        """Show what was done before, as long as it can be undone."""
+        self._timer.stop()
+        self.hide()
+        now = time.monotonic()
+        self._offers = [offer for offer in self._offers if offer.until > now]
+        if self._offers:
+            self._show_last()

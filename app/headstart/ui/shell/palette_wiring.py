@@ -1,0 +1,94 @@
+"""What the palette offers, and what it does. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from headstart.chat.models import ModelList
+from headstart.core.chats.search import FoundChat
+from headstart.ui.commands import key_text
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.settings.form import Entry as Setting
+from headstart.ui.shell.palette import Entry, Palette
+
+if TYPE_CHECKING:
+    from headstart.ui.shell.main_window import MainWindow
+
+
+class PaletteOpener(QObject):
+    """Made with the first use, not with the program."""
+
+    def __init__(self, window: MainWindow, controllers: Controllers) -> None:
+        super().__init__(window)
+        self._window = window
+        self._controllers = controllers
+        self._models: ModelList | None = None
+        self.palette: Palette | None = None
+        controllers.models.listed.connect(self._on_models)
+        controllers.finding.found.connect(self._on_found)
+
+    def open(self) -> None:
+        if self.palette is None:
+            self.palette = Palette(self._window, lambda: self._entries())
+            self.palette.messages_wanted.connect(self._controllers.finding.find)
+            self.palette.closed.connect(self._window.composer.edit.setFocus)
+        self._controllers.models.list()
+        self.palette.open()
+
+    def place(self) -> None:
+        if self.palette is not None and not self.palette.isHidden():
+            self.palette.place()
+
+    def _entries(self) -> Iterator[Entry]:
+        window = self._window
+        for chat in window.sidebar.model.summaries():
+            yield Entry(
+                "Chat", chat.title, partial(window.open_chat, chat.id),
+                "archived" if chat.archived else chat.folder, "message-square",
+            )  # fmt: skip
+        for command in window.commands:
+            if command.enabled():
+                yield Entry(
+                    "Command", command.title.removesuffix("…"), command.run,
+                    key_text(command.keys) if command.keys else "", command.icon,
+                )  # fmt: skip
+        yield from self._of_models()
+        yield from self._of_settings()
+        yield from self._of_help()
+
+    def _of_models(self) -> Iterator[Entry]:
+        choose = self._controllers.models.choose
+        for model in self._models.local if self._models is not None else ():
+            if model.why_not is None:
+                yield Entry("Model", model.ref.name, partial(choose, model.ref), icon="box")
+        for offered in self._models.servers if self._models is not None else ():
+            for one in offered.models:
+                yield Entry("Model", one.name, partial(choose, one), one.host, "server")
+
+    def _of_settings(self) -> Iterator[Entry]:
+        settings = self._window.settings
+        page = settings.make()
+
+        def show(name: str, entry: Setting) -> None:
+            settings.open(name).show_entry(name, entry)
+
+        for name, entry in page.entries():
+            run = partial(show, name, entry)
+            yield Entry("Setting", entry.title, run, page.pages[name].title, "settings")
+
+    def _of_help(self) -> Iterator[Entry]:
+        from headstart.ui.help.guide_page import pages
+
+        for title, name in pages():
+            yield Entry("Help", title, partial(self._window.help.guide, name), "Guide", "book-open")
+
+    def _on_models(self, models: ModelList) -> None:
+        self._models = models
+
+    def _on_found(self, query: str, found: list[FoundChat]) -> None:
+        if self.palette is not None:
+            self.palette.set_messages(query, found, self._window.open_message)

@@ -1,0 +1,183 @@
+"""The user's prompts and presets in the window: used, saved, looked after. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from headstart.chat.preferences import Preferences
+from headstart.core.chats.variables import CLIPBOARD, LONGEST, filled, names
+from headstart.core.settings.schema import SavedPrompt, Settings
+from headstart.core.text.shown import is_blank
+from headstart.ui.commands import key_text
+from headstart.ui.composer.slash_menu import SlashEntry
+from headstart.ui.kit.asking import TextQuestion
+from headstart.ui.kit.composing import commit_focused
+
+if TYPE_CHECKING:
+    from headstart.ui.kit.values_dialog import ValuesDialog
+    from headstart.ui.shell.library_window import LibraryWindow
+    from headstart.ui.shell.main_window import MainWindow
+
+_LONGEST_NAME = 80
+Values = Mapping[str, str]
+
+
+class Prompts(QObject):
+    """Its windows are made when they are needed."""
+
+    def __init__(self, window: MainWindow, preferences: Preferences) -> None:
+        super().__init__(window)
+        self._window = window
+        self._preferences = preferences
+        self.library: LibraryWindow | None = None
+        preferences.listen(self._on_settings)
+        self.asking: ValuesDialog | None = None
+        window.composer.slash.entries = self._entries
+        window.composer.prompts_menu.aboutToShow.connect(self._fill_menu)
+        window.inspector.overview.preset_to_save.connect(self.save_preset)
+        window.inspector.overview.library_requested.connect(self.open)
+
+    # --- prompts in messages -------------------------------------------------------------
+
+    def use(self, prompt: SavedPrompt) -> None:
+        """Put it where the cursor is, with its variables filled in."""
+
+        def put(values: Values) -> None:
+            edit = self._window.composer.edit
+            edit.insertPlainText(filled(prompt.text, values, date.today()))
+            edit.setFocus()
+
+        self._fill(prompt.text, f"“{prompt.name}” has places to fill in.", {}, put)
+
+    def save_prompt(self) -> None:
+        """Keep what stands in the composer under a name."""
+        commit_focused()
+        text = self._window.composer.text()
+
+        def save(name: str) -> None:
+            kept = [one for one in self._preferences.current.prompts if one.name != name]
+            new = (*kept, SavedPrompt(name, text[:LONGEST]))
+            self._preferences.update(prompts=_sorted(new))
+            self._window.toast.show_text(f"Saved: type /{name} in a message")
+
+        if not is_blank(text):
+            first = text.strip().partition("\n")[0]
+            self._ask_name("Save as a prompt", first[:40], save)
+
+    def _entries(self) -> Iterator[SlashEntry]:
+        for prompt in self._preferences.current.prompts:
+            yield SlashEntry(prompt.name, partial(self.use, prompt), "book-open")
+        for command in self._window.commands:
+            if command.enabled():
+                keys = key_text(command.keys) if command.keys else ""
+                yield SlashEntry(command.title, command.run, command.icon, keys)
+
+    def _fill_menu(self) -> None:
+        menu: QMenu = self._window.composer.prompts_menu
+        menu.clear()
+        for prompt in self._preferences.current.prompts:
+            menu.addAction(prompt.name.replace("&", "&&"), partial(self.use, prompt))
+        if self._preferences.current.prompts:
+            menu.addSeparator()
+        save = menu.addAction("Save this message as a prompt…", self.save_prompt)
+        save.setEnabled(not self._window.composer.edit.is_blank())
+        menu.addAction("Prompts and presets…", self.open)
+
+    # --- presets -------------------------------------------------------------------------
+
+    def save_preset(self) -> None:
+        """Keep what the open chat decides for itself under a name."""
+
+        def save(name: str) -> None:
+            self._window.inspector.save_preset(name)
+            self._window.toast.show_text(f"Saved as a preset: {name}")
+
+        self._ask_name("Save as a preset", self._window.header.title.full_text, save)
+
+    def complete(self, then: Callable[[], object]) -> bool:
+        """Whether the open chat's system prompt has no variable that nobody filled in; where it
+        has, the user is asked, and `then` is called."""
+        inspector = self._window.inspector
+        known = inspector.holding.options.values
+        missing = [
+            name for name in names(inspector.holding.effective.system_prompt) if name not in known
+        ]
+        if not missing:
+            return True
+
+        def keep(values: Values) -> None:
+            inspector.fill_in(dict(values))
+            then()
+
+        about = "The system prompt of this chat has places to fill in; they stay as they are now."
+        self._fill(inspector.holding.effective.system_prompt, about, known, keep)
+        return False
+
+    # --- both ----------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Look after prompts and presets."""
+        if self.library is None:
+            from headstart.ui.shell.library_window import LibraryWindow
+
+            settings = self._preferences.current
+            window = self.library = LibraryWindow(settings.prompts, settings.presets, self._window)
+            window.prompts_changed.connect(
+                lambda prompts: self._preferences.update(prompts=_sorted(prompts))
+            )
+            window.presets_changed.connect(
+                lambda presets: self._preferences.update(presets=presets)
+            )
+            window.finished.connect(self._on_closed)
+        self.library.show()
+        self.library.raise_()
+
+    def _on_settings(self, settings: Settings) -> None:
+        if self.library is not None:
+            self.library.follow(settings.prompts, settings.presets)
+
+    def _on_closed(self) -> None:
+        if self.library is not None:
+            self.library.deleteLater()
+            self.library = None
+
+    def _fill(self, text: str, about: str, known: Values, then: Callable[[Values], object]) -> None:
+        """Call `then` with the values of a text's variables, when the user has given them."""
+        wanted = [name for name in names(text) if name not in known]
+        values: dict[str, str] = {}
+        if CLIPBOARD in wanted:
+            wanted.remove(CLIPBOARD)
+            values[CLIPBOARD] = QGuiApplication.clipboard().text()[:LONGEST]
+        if not wanted:
+            then(values)
+            return
+        from headstart.ui.kit.values_dialog import ValuesDialog
+
+        dialog = self.asking = ValuesDialog(wanted, about, known, self._window)
+        dialog.given.connect(lambda given: then({**values, **given}))
+        dialog.finished.connect(self._on_asked)
+        dialog.open()
+
+    def _on_asked(self) -> None:
+        if self.asking is not None:
+            self.asking.deleteLater()
+            self.asking = None
+
+    def _ask_name(self, title: str, suggested: str, then: Callable[[str], object]) -> None:
+        def take(text: str) -> None:
+            name = " ".join(text.split())[:_LONGEST_NAME]
+            if name:
+                then(name)
+
+        TextQuestion(self._window, title, "Name", suggested, "Save").ask(take)
+
+
+def _sorted(prompts: tuple[SavedPrompt, ...]) -> tuple[SavedPrompt, ...]:
+    return tuple(sorted(prompts, key=lambda one: one.name.casefold()))

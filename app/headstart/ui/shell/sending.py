@@ -1,0 +1,71 @@
+"""The ways to the model from the window: a message that was written, an example that was clicked, a
+reply that is wanted once more. Main thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QCursor
+
+from headstart.chat.models import ModelList
+from headstart.core.chats.values import Role
+from headstart.ui.models.choices_menu import ChoicesMenu
+from headstart.ui.shell.greeting import Example
+
+if TYPE_CHECKING:
+    from headstart.ui.controllers.everything import Controllers
+    from headstart.ui.shell.main_window import MainWindow
+
+
+class Sending:
+    def __init__(self, window: MainWindow, controllers: Controllers) -> None:
+        self._window = window
+        self._controllers = controllers
+
+    def asked_before(self) -> list[str]:
+        """Messages of the user in the open chat, as far as they are loaded."""
+        items = self._window.transcript.column.items
+        return [item.message.text for item in items if item.message.role is Role.USER]
+
+    def submit(self, text: str) -> None:
+        """Send it, or have it wait while a reply is written."""
+        window, controllers = self._window, self._controllers
+        window.inspector.flush()
+        if controllers.attaching.too_large and window.attachments.choose_of_largest():
+            # what does not fit is chosen from before it is sent
+            return
+        if window.prompts.complete(lambda: self.submit(text)):
+            if controllers.reply.writing:
+                controllers.queue.add(text)
+            else:
+                controllers.conversation.send(text)
+
+    def begin_example(self, example: Example) -> None:
+        """A question that was clicked is asked; one that waits for something is put down."""
+        composer = self._window.composer
+        if example.waits or composer.text().strip():
+            composer.edit.insertPlainText(example.prompt)
+            composer.edit.setFocus()
+        else:
+            self.submit(example.prompt)
+
+    def regenerate_with(self, message_id: str) -> None:
+        """Choose who writes another version of a reply, in the menu of models."""
+        window, controllers = self._window, self._controllers
+        menu = ChoicesMenu(window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        place = QCursor.pos()
+
+        def show(models: ModelList) -> None:
+            # an empty menu would not be shown
+            menu.set_models(models)
+            if not menu.isVisible():
+                menu.popup(place)
+
+        controllers.models.listed.connect(show)
+        menu.aboutToHide.connect(lambda: controllers.models.listed.disconnect(show))
+        regenerate = controllers.conversation.regenerate
+        menu.chosen.connect(lambda model: regenerate(message_id, model))
+        menu.refused.connect(lambda why: window.show_problem(why, ""))
+        controllers.models.list()

@@ -1,0 +1,33 @@
+"""Whether the open chat can be seen: a reply that comes unseen gets a mark. Main thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject
+
+from headstart.ui.controllers.folders import FoldersController
+
+if TYPE_CHECKING:
+    from headstart.ui.shell.main_window import MainWindow
+
+
+class Sight(QObject):
+    """Follows the window's state, and which page is shown."""
+
+    def __init__(self, window: MainWindow, folders: FoldersController) -> None:
+        super().__init__(window)
+        self._window = window
+        self._folders = folders
+        window.installEventFilter(self)
+        window.pages.changed.connect(self._tell)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._window and event.type() == QEvent.Type.WindowStateChange:
+            self._tell()
+        return False
+
+    def _tell(self) -> None:
+        seen = not self._window.isMinimized() and not self._window.pages.elsewhere
+        if seen != self._folders.seen:
+            self._folders.see(seen)

@@ -1,0 +1,218 @@
+"""The way from the starter model to a good one: a line that offers it, then says how far it is, and
+then has it answer. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import BranchPage, Chat
+from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.recommended import Recommended
+from headstart.core.models.ref import ModelRef
+from headstart.core.text.shown import size_text, time_text
+from headstart.ui.commands import Commands
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.shell.note_line import Action, NoteLine
+
+STARTER = "starter"
+_OFFER, _COMING, _HERE = "offer", "coming", "here"
+
+
+class Suggesting(QObject):
+    """Decides what the line says."""
+
+    def __init__(
+        self,
+        line: NoteLine,
+        controllers: Controllers,
+        commands: Commands,
+        preferences: Preferences,
+    ) -> None:
+        super().__init__(line)
+        self._line = line
+        self._controllers = controllers
+        self._commands = commands
+        self._preferences = preferences
+        self._model: Recommended | None = None
+        self._starter = ""
+        self._only_starter = self._empty = False
+        self._asked = False
+        self._installed: list[InstalledModel] = []
+        # what was asked for here: the ids of its downloads, the model's first
+        self._wanted: tuple[str, ...] = ()
+        self._downloads: dict[str, Download] = {}
+        # the file of a model that came, until it is listed
+        self._came = ""
+        controllers.installed.listed.connect(self._on_installed)
+        controllers.downloads.changed.connect(self._on_downloads)
+        controllers.branch.chat_shown.connect(self._on_chat)
+        controllers.conversation.message_stored.connect(self._on_message)
+        controllers.discover.suggested.connect(self._on_suggested)
+        controllers.getting.recommended_queued.connect(self._on_queued)
+        controllers.getting.not_queued.connect(self._on_not_queued)
+
+    # --- offering it ---------------------------------------------------------------------
+
+    def _show(self) -> None:
+        busy = bool(self._wanted) or any(one.state in ACTIVE for one in self._downloads.values())
+        wanted = self._only_starter and not busy
+        if wanted and not self._asked:
+            self._asked = True
+            self._controllers.discover.suggest()
+        model = self._model
+        # another model would be news
+        known = model is None or model.repo == self._preferences.current.offer_dismissed
+        if model is None or known or not (wanted and self._empty):
+            self._line.withdraw(_OFFER)
+            return
+        tiny = f"{self._starter} is a tiny model to try out. " if self._starter else ""
+        self._line.say(
+            _OFFER,
+            f"{tiny}Good for this computer:",
+            [
+                (f"Get {model.name}, {model.size_gb:.1f} GB", self._get),
+                ("Other models", lambda: self._commands.run("models.discover")),
+            ],
+            self._dismiss,
+        )
+
+    def _get(self) -> None:
+        if self._model is not None:
+            self._line.say(_OFFER, f"Asking for {self._model.name}…")
+            self._controllers.getting.get_recommended(self._model)
+
+    def _dismiss(self) -> None:
+        if self._model is not None:
+            self._preferences.update(offer_dismissed=self._model.repo)
+        self._show()
+
+    def _on_not_queued(self) -> None:
+        """The hub cannot be asked now: the offer stands again."""
+        self._show()
+
+    def _on_queued(self, choice: Recommended, ids: tuple[str, ...]) -> None:
+        self._model, self._wanted = choice, ids
+        self._line.withdraw(_OFFER)
+        self._show_coming()
+
+    # --- while it comes ------------------------------------------------------------------
+
+    def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
+        self._downloads = {one.id: one for one in downloads}
+        if not self._wanted and self._only_starter:
+            # one that was asked for before a restart
+            going = [one.id for one in downloads if one.state is not DownloadState.DONE]
+            self._wanted = tuple(going)
+        self._show_coming()
+        self._show()
+
+    def _show_coming(self) -> None:
+        mine = [self._downloads[one] for one in self._wanted if one in self._downloads]
+        if self._wanted and self._downloads and not mine:
+            # cancelled on the page about models
+            self._wanted = ()
+        if not mine:
+            self._line.withdraw(_COMING)
+            return
+        first = mine[0]
+        left = [one for one in mine if one.state is not DownloadState.DONE]
+        if not left:
+            self._wanted = ()
+            self._line.withdraw(_COMING)
+            self._came = first.path
+            self._controllers.installed.look()
+            return
+        name = self._model.name if self._model is not None else first.wanted.title
+        self._line.say(_COMING, self._progress(name, mine, left), self._actions(left))
+
+    @staticmethod
+    def _progress(name: str, mine: list[Download], left: list[Download]) -> str:
+        size = sum(one.wanted.size for one in mine)
+        share = sum(one.received for one in mine) / max(1, size)
+        words = [f"{name}, {share:.0%} of {size_text(size)}"]
+        stopped = next((one for one in left if one.state is DownloadState.FAILED), None)
+        running = next((one for one in left if one.state is DownloadState.RUNNING), None)
+        if stopped is not None:
+            words.append(stopped.reason.text if stopped.reason is not None else "stopped")
+        elif running is not None and running.speed > 0:
+            rest = sum(one.wanted.size - one.received for one in left)
+            words.append(f"{time_text(rest / running.speed)} left")
+        elif all(one.state is DownloadState.PAUSED for one in left):
+            words.append("paused")
+        elif any(one.state is DownloadState.CHECKING for one in left):
+            words.append("checking")
+        elif left[0].reason is not None:
+            words.append(left[0].reason.text)
+        return ", ".join(words)
+
+    def _actions(self, left: list[Download]) -> list[Action]:
+        downloads = self._controllers.downloads
+        going = [one.id for one in left if one.state in ACTIVE]
+        still = [one.id for one in left if one.state not in ACTIVE]
+
+        def all_of(act: Callable[[str], None], ids: list[str]) -> Callable[[], object]:
+            def run() -> None:
+                for one in ids:
+                    act(one)
+
+            return run
+
+        if going:
+            return [("Pause", all_of(downloads.pause, going))]
+        failed = any(one.state is DownloadState.FAILED for one in left)
+        name = "Try again" if failed else "Resume"
+        return [(name, all_of(downloads.resume, still))]
+
+    # --- when it is here -----------------------------------------------------------------
+
+    def _on_installed(self, models: list[InstalledModel]) -> None:
+        self._installed = models
+        self._only_starter = all(model.source == STARTER for model in models)
+        self._starter = next((one.ref.name for one in models if one.source == STARTER), "")
+        if self._came:
+            self._take_over()
+        self._show()
+
+    def _take_over(self) -> None:
+        """A new chat is answered by it at once; one that goes on says so first."""
+        found = next((one for one in self._installed if one.ref.key == self._came), None)
+        if found is None:
+            return
+        self._came = ""
+        if found.about.no_chat:
+            # a head drafts, and answers nobody
+            return
+        ref = found.ref
+        self._controllers.installed.use_for_new(ref)
+        if self._empty:
+            self._controllers.models.choose(ref)
+            return
+        self._line.say(
+            _HERE,
+            f"{ref.name} is installed. New chats use it.",
+            [("Use it in this chat", lambda: self._use(ref))],
+            lambda: None,
+        )
+
+    def _use(self, ref: ModelRef) -> None:
+        self._line.withdraw(_HERE)
+        self._controllers.models.choose(ref)
+
+    def _on_chat(self, _chat: Chat, page: BranchPage, _same: bool) -> None:
+        self._empty = not page.messages
+        if self._empty:
+            self._line.withdraw(_HERE)
+        self._show()
+
+    def _on_message(self, _chat_id: str) -> None:
+        self._empty = False
+        self._show()
+
+    def _on_suggested(self, model: Recommended) -> None:
+        if not self._wanted:
+            self._model = model
+        self._show()

@@ -1,0 +1,298 @@
+"""Connects the main window: each area with the controllers, and what concerns several areas."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from headstart.chat.changes import SmallerContext
+from headstart.chat.preferences import Preferences
+from headstart.core.chats.tree import RemovedBranch
+from headstart.core.chats.values import FinishReason, TurnStats
+from headstart.core.events import PromptSize
+from headstart.core.hub.downloads import Download
+from headstart.core.settings.schema import Settings
+from headstart.core.text.shown import count_words, shortened, size_text
+from headstart.core.told import Told
+from headstart.ui.composer import wiring as composer
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.inspector import wiring as inspector
+from headstart.ui.shell.caret import RestingCaret
+from headstart.ui.shell.consent import ask_consent
+from headstart.ui.shell.help import keys_of
+from headstart.ui.shell.notices import Toast
+from headstart.ui.shell.notify import Notifier
+from headstart.ui.shell.open_chat_view import OpenChatView
+from headstart.ui.shell.sight import Sight
+from headstart.ui.shell.suggestion import Suggesting
+from headstart.ui.sidebar import wiring as sidebar
+from headstart.ui.transcript import wiring as transcript
+
+# below this share of the context a notice that it is full is out of date
+NEARLY_FULL = 0.8
+# tokens of a reply from which on its speed says something
+TELLING = 24
+
+if TYPE_CHECKING:
+    from headstart.ui.shell.main_window import MainWindow
+
+
+def connect(window: MainWindow, controllers: Controllers, preferences: Preferences) -> None:
+    sidebar.connect(window.sidebar, controllers, window.commands)
+    transcript.connect(window.transcript, window.find_bar, controllers, window.commands)
+    composer.connect(window.composer, window.attachments, controllers, preferences)
+    composer.connect_queue(window.queued, window.composer, controllers)
+    inspector.connect(window.inspector, controllers, preferences)
+    _connect_header(window, controllers)
+    _connect_pages(window, controllers)
+    window.sidebar.chat_chosen.connect(window.open_chat)
+    window.sidebar.results.chat_chosen.connect(window.open_chat)
+    window.sidebar.results.message_chosen.connect(window.open_message)
+    window.sidebar.view.dragged.connect(window.transfer.drag)
+    window.sidebar.view.folder_dragged.connect(window.transfer.drag_folder)
+    window.sidebar.move_requested.connect(window.order.move)
+    window.transcript.copy_requested.connect(
+        lambda message, form: window.transfer.copy(controllers.open.id, form, message)
+    )
+    window.composer.submitted.connect(window.sending.submit)
+    window.composer.edit.history = window.sending.asked_before
+    window.keyboard.connect_to(controllers)
+    window.transcript.host.part_opened.connect(window.attachments.show_part)
+    window.transcript.host.save_requested.connect(window.transfer.save_code)
+    window.transcript.host.link_hover_changed.connect(window.composer.set_hint)
+    window.inspector.prefix.sizes_requested.connect(window.sizes.open)
+    view = OpenChatView(window, controllers)
+    _connect_context(window, controllers)
+    _connect_notices(window, controllers)
+    _connect_gain(window, controllers, view)
+    _connect_settings(window, controllers, preferences, view)
+
+
+def _connect_context(window: MainWindow, controllers: Controllers) -> None:
+    """One figure for how full the context is: what the next prompt takes, as far as it is known, or
+    what the last one took."""
+    used: tuple[int, int] = (0, 0)
+    sized: PromptSize | None = None
+
+    def show() -> None:
+        if sized is not None:
+            window.composer.set_context(sized.tokens, sized.size, sized.limit)
+            window.inspector.set_context(sized.tokens, sized.size)
+        else:
+            window.composer.set_context(*used)
+            window.inspector.set_context(*used)
+
+    def on_used(tokens: int, size: int) -> None:
+        nonlocal used, sized
+        if (tokens, size) != used and size:
+            # what was known before of the next prompt is older
+            sized = None
+        used = (tokens, size)
+        show()
+
+    def on_sized(size: PromptSize | None) -> None:
+        nonlocal sized
+        sized = size
+        show()
+
+    controllers.reply.context_changed.connect(on_used)
+    controllers.attaching.sized.connect(on_sized)
+
+
+def _connect_gain(window: MainWindow, controllers: Controllers, view: OpenChatView) -> None:
+    """Tell the gain of drafting once for each model and draft."""
+
+    def on_stats(stats: TurnStats | None) -> None:
+        speculation = None if stats is None else stats.speculation
+        if stats is None or speculation is None or stats.generated_tokens < TELLING:
+            return
+        if speculation.accepted:
+            view.tell_gain(window.inspector.speculation.draft_name, stats.against_plain)
+
+    controllers.branch.stats_shown.connect(on_stats)
+
+
+def _connect_header(window: MainWindow, controllers: Controllers) -> None:
+    header, models = window.header, controllers.models
+    header.set_commands(window.commands)
+    header.drafting_wanted.connect(window.show_drafting)
+    header.title.rename_wanted.connect(lambda: window.sidebar.begin_rename(controllers.open.id))
+    window.inspector.overview.model_wanted.connect(header.pill.choices.popup)
+    window.dialogs.panel_wanted.connect(window.panels.open_branches)
+    window.dialogs.panel_closed.connect(window.panels.close_branches)
+    header.pill.model_chosen.connect(models.choose)
+    header.pill.file_chosen.connect(models.open_file)
+    header.pill.menu_opening.connect(models.list)
+    header.pill.refused.connect(lambda why: window.show_problem(why, ""))
+    models.listed.connect(header.pill.set_models)
+
+
+def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
+    pages = window.pages
+
+    def say(text: str) -> None:
+        _toast(window).show_text(text)
+
+    def show() -> None:
+        window.sidebar.set_models(pages.line, pages.on_models)
+        window.panels.set_page(pages.elsewhere, alone=pages.on_settings)
+
+    def show_settings() -> None:
+        page = window.settings.make()
+        pages.show_settings(page)
+        page.search.setFocus()
+
+    Suggesting(window.note, controllers, window.commands, window.preferences)
+    window.settings.opened.connect(show_settings)
+    window.settings.keys = lambda: keys_of(window.commands)
+    window.settings.closed.connect(pages.show_chat)
+    pages.changed.connect(show)
+    Sight(window, controllers.folders)
+    RestingCaret(window)
+    pages.file_wanted.connect(lambda: window.commands.run("model.open_file"))
+    pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
+
+    def on_token(account: str) -> None:
+        say(f"Signed in to Hugging Face as {account}" if account else "The token is forgotten")
+
+    controllers.discover.token_checked.connect(on_token)
+    controllers.discover.token_refused.connect(window.show_problem)
+    controllers.getting.queued.connect(lambda titles: say(f"Getting {' and '.join(titles)}"))
+    notifier = Notifier(window)
+
+    def on_done(download: Download) -> None:
+        say(f"{download.wanted.title} is installed")
+        notifier.tell("Download finished", f"{download.wanted.title} is installed.")
+
+    def on_failed(download: Download) -> None:
+        why = download.reason.text if download.reason is not None else ""
+        window.show_problem(f"{download.wanted.title} was not downloaded.", why)
+        notifier.tell(f"{download.wanted.title} was not downloaded", why)
+
+    controllers.downloads.done.connect(on_done)
+    controllers.downloads.failed.connect(on_failed)
+    controllers.installed.removed.connect(
+        lambda name, size: say(f"Deleted {name}: {size_text(size)} freed")
+    )
+
+
+def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
+    banner = window.banner
+
+    def show_deleted(chat_ids: list[str], title: str) -> None:
+        restore = partial(controllers.chat_list.restore, chat_ids)
+        many = count_words(len(chat_ids), "chat")
+        text = f"Deleted “{shortened(title, 40)}”" if len(chat_ids) == 1 else f"Deleted {many}"
+        _toast(window).show_text(text, restore, about=chat_ids[0])
+
+    def show_archived(chat_ids: list[str]) -> None:
+        back = partial(controllers.folders.archive, chat_ids, archived=False)
+        _toast(window).show_text(f"Archived {count_words(len(chat_ids), 'chat')}", back)
+
+    controllers.folders.archived.connect(show_archived)
+
+    def on_stored(chat_id: str) -> None:
+        if chat_id == controllers.open.id:
+            window.transcript.scroll_to_end()
+        if banner.kind == "problem":
+            banner.withdraw()
+
+    def on_writing(writing: bool) -> None:
+        if not writing and banner.kind == "server":
+            # the answer came after all, or its failure is told
+            banner.withdraw()
+
+    def on_context(used: int, size: int) -> None:
+        if banner.kind == "context-nearly-full" and used < NEARLY_FULL * size:
+            banner.withdraw()
+
+    def on_stats(stats: TurnStats | None) -> None:
+        full = stats is not None and stats.finish is FinishReason.CONTEXT_FULL
+        if full and banner.kind == "context-nearly-full":
+            # the reply says that it ended for that
+            banner.withdraw()
+
+    def show_smaller(fits: SmallerContext) -> None:
+        told = window.show_problem(fits.told.message, fits.told.remedy)
+        kv = "" if fits.told.code != "does-not-fit-kv" else f" and {fits.kv_type}"
+        label = f"Use {fits.context:,} tokens{kv}"
+        told.offer(label, partial(controllers.models.use_smaller, fits))
+
+    controllers.reply.context_changed.connect(on_context)
+    controllers.branch.stats_shown.connect(on_stats)
+    controllers.reply.noticed.connect(banner.show_text)
+    controllers.reply.writing_changed.connect(on_writing)
+    controllers.problems.told.connect(window.show_problem)
+    controllers.consent.needed.connect(partial(ask_consent, window, window.keyboard.reclaim))
+    controllers.conversation.message_stored.connect(on_stored)
+    controllers.chat_list.deleted.connect(show_deleted)
+
+    def show_removed(removed: RemovedBranch, count: int) -> None:
+        undo = partial(controllers.versions.put_back, removed)
+        _toast(window).show_text(f"Deleted {count_words(count, 'message')}", undo)
+
+    controllers.versions.removed.connect(show_removed)
+    controllers.versions.branched_off.connect(window.open_chat)
+    for toast in (window.toast, *window.pages.toasts):
+        controllers.chat_list.left_trash.connect(toast.withdraw)
+    controllers.models.unloaded.connect(
+        lambda name, other: _toast(window).show_text(
+            f"{name} was unloaded to make room for {other}"
+        )
+    )
+    controllers.models.smaller_fits.connect(show_smaller)
+
+    def on_exported(path: str, count: int) -> None:
+        many = f"{count_words(count, 'chat')} exported to" if count != 1 else "Exported to"
+        _toast(window).show_text(f"{many} {path}")
+
+    controllers.transfer.exported.connect(on_exported)
+    controllers.attaching.refused.connect(
+        lambda told: window.show_problem(told.message, told.remedy)
+    )
+    controllers.pictures.saved.connect(lambda path: _toast(window).show_text(f"Saved to {path}"))
+    controllers.transfer.sorted.connect(window.take_files)
+    window.transfer.chat_wanted.connect(window.open_chat)
+    controllers.backups.made.connect(
+        lambda path, size: (
+            _toast(window).show_text(f"Backed up: {size_text(size)} to {path}") if path else None
+        )
+    )
+    window.settings.command_wanted.connect(window.commands.run)
+    window.settings.restore_wanted.connect(window.transfer.restore)
+
+
+def _toast(window: MainWindow) -> Toast:
+    """The one that is in sight."""
+    place = window.pages.place
+    return window.toast if place is None else place.toast
+
+
+def _connect_settings(
+    window: MainWindow, controllers: Controllers, preferences: Preferences, view: OpenChatView
+) -> None:
+    connections = preferences.current.connections
+
+    def on_settings(settings: Settings) -> None:
+        nonlocal connections
+        if settings.connections != connections:
+            connections = settings.connections
+            controllers.models.show()
+        take_over(settings)
+        view.show_draft()
+
+    def take_over(settings: Settings) -> None:
+        window.inspector.set_settings(settings)
+        window.transcript.host.set_tinted(settings.show_origins)
+        window.transcript.set_stats(settings.stats_shown)
+        window.composer.set_prefills_ahead(settings.prefix.prefill_ahead)
+        window.looks.apply()
+
+    take_over(preferences.current)
+    preferences.listen(on_settings)
+
+    def on_error(problem: Told) -> None:
+        window.show_problem(problem.message, problem.remedy)
+
+    preferences.on_error(on_error)
+    controllers.updates.found.connect(window.news.offer)

@@ -1,1 +1,0 @@
-"""The main window: header, panels, banner, and what connects them."""
