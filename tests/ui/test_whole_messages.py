@@ -164,7 +164,7 @@ def _walk(
         font.setPixelSize(round(theme.USUAL_FONT_PX * rng.choice((1, 1, 1.3))))
         theme.measure(font)
         theme.apply(qapp, rng.choice(("light", "dark")), "inter")
-        view.refresh_theme()
+        view.refresh()
 
     def stream() -> None:
         view.set_branch([*_chat(height, _mixed, random.Random(seed)), opened], True)

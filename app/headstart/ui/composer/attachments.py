@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, Q
 from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.text.encodings import NAMES
 from headstart.ui.attachment import Attachment
-from headstart.ui.kit import icons
+from headstart.ui.kit import icons, theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.flow import FlowLayout
-from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.tool import small_tool
 
 # pixels of a name
 _NAME = 240
@@ -64,6 +64,8 @@ class Chip(QFrame):
         ):
             row.addWidget(widget)
         self.show_attachment(attachment)
+        # a pixmap keeps the colour in which it was drawn
+        theme.follow(self._show_icon)
 
     def show_attachment(self, attachment: Attachment) -> None:
         self.attachment = attachment
@@ -76,12 +78,15 @@ class Chip(QFrame):
         self._warning.setVisible(bool(warning))
         said = ", ".join(filter(None, (attachment.name, attachment.facts, warning)))
         self.setAccessibleName(said)
-        name = "image" if is_image else "file-text"
-        self._icon.setPixmap(icons.icon(name).pixmap(14, 14))
+        self._show_icon()
         self._show_encoding()
         tip = f"{attachment.name}: open it, or choose pages" if attachment.part else attachment.name
         why = f"\n{_BLIND}" if is_image and self._blind else f"\n{_SCAN}" if warning else ""
         self.setToolTip(tip + why)
+
+    def _show_icon(self) -> None:
+        name = "image" if isinstance(self.attachment.part, ImagePart) else "file-text"
+        self._icon.setPixmap(icons.icon(name).pixmap(14, 14))
 
     def set_blind(self, model: str) -> None:
         if model != self._blind:
@@ -116,11 +121,6 @@ class Chip(QFrame):
                 lambda _on=False, name=name: self.encoding_chosen.emit(self.attachment.id, name)
             )
         return menu
-
-    def refresh_theme(self) -> None:
-        self.show_attachment(self.attachment)
-        dress(self.cross, "x")
-        dress(self.encoding, "chevron-down")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton and self.attachment.part is not None:
@@ -183,7 +183,3 @@ class AttachmentRow(QWidget):
     def ready(self) -> bool:
         """Whether every file has been read."""
         return all(chip.attachment.part is not None for chip in self.chips.values())
-
-    def refresh_theme(self) -> None:
-        for chip in self.chips.values():
-            chip.refresh_theme()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -26,7 +26,7 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.kit.composing import commit_focused, word_in
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.hover import settle_after
-from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.tool import small_tool
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
@@ -97,14 +97,13 @@ class Composer(QFrame):
         layout.addWidget(self.edit)
         layout.addLayout(row)
         self._had_text = False
-        # a text is put here, and not typed
-        self._placing = False
         self._telling = QTimer(self)
         self._telling.setSingleShot(True)
         self._telling.setInterval(TELL_MS)
         self._telling.timeout.connect(lambda: self.typed.emit(self.text()))
         self.set_ahead(0)
         self.set_writing(False)
+        theme.follow(self._measure)
 
     def tab_order(self) -> list[QWidget]:
         return [self.edit, self.attach, self.prompts, self.button]
@@ -114,10 +113,9 @@ class Composer(QFrame):
         self._writing = writing
         self.button.setAccessibleName("Stop writing" if writing else "Send the message")
         self.button.setToolTip("Stop writing (Esc)" if writing else "Send (Enter)")
-        colour = theme.current().on_accent
         enabled = writing or self._sendable
         name = "stop" if writing else "arrow-up"
-        self.button.setIcon(icons.icon(name, colour if enabled else theme.current().quiet))
+        self.button.setIcon(icons.icon(name, "on_accent" if enabled else "quiet"))
         self.button.setEnabled(enabled)
         self._show_hint(self._waiting_hint)
         if writing:
@@ -184,19 +182,14 @@ class Composer(QFrame):
 
     def set_text(self, text: str) -> None:
         """Put a text here; that is not typing."""
-        self._placing = True
-        self.edit.setPlainText(text)
-        self._placing = False
+        with QSignalBlocker(self):
+            self.edit.setPlainText(text)
         self._had_text = not is_blank(text)
         self._telling.stop()
         self.set_ahead(0)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
-    def refresh_theme(self) -> None:
-        self.set_writing(self._writing)
-        self.attachments.refresh_theme()
-        dress(self.attach, "paperclip")
-        dress(self.prompts, "square-slash")
+    def _measure(self) -> None:
         self.context.updateGeometry()
         self.edit.fit()
 
@@ -233,7 +226,7 @@ class Composer(QFrame):
 
     def _on_text(self) -> None:
         has_text = not is_blank(self.text())
-        if not self._placing:
+        if not self.signalsBlocked():
             self.text_changed.emit(self.text())
             if has_text and not self._had_text:
                 self.typing_began.emit()

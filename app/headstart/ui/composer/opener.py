@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -15,6 +15,7 @@ from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.events import PromptSize
 from headstart.ui.attachment import Attachment
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.one_window import OneWindow
 
 if TYPE_CHECKING:
     from headstart.ui.attachment_window import AttachmentWindow
@@ -40,11 +41,13 @@ class Verbs(Protocol):
 
 
 class AttachmentOpener(QObject):
-    """One window of each kind at a time; `folder` is where files were chosen last."""
+    """`folder` is where files were chosen last."""
 
     save_requested = Signal(object, str)  # part, path
     folder_changed = Signal(str)
     image_wanted = Signal(object)  # ImagePart
+    pages: OneWindow[PagesWindow] = OneWindow()
+    window: OneWindow[AttachmentWindow] = OneWindow()
 
     def __init__(self, verbs: Verbs, parent: QWidget) -> None:
         super().__init__(parent)
@@ -53,8 +56,6 @@ class AttachmentOpener(QObject):
         self._attachments: dict[str, Attachment] = {}
         self._size: PromptSize | None = None
         self.folder = ""
-        self.pages: PagesWindow | None = None
-        self.window: AttachmentWindow | None = None
 
     def show_attachments(self, attachments: Sequence[Attachment]) -> None:
         self._attachments = {one.id: one for one in attachments}
@@ -116,9 +117,7 @@ class AttachmentOpener(QObject):
         from headstart.ui.composer.pages_window import PagesWindow
 
         window = self.pages = PagesWindow(one.part, found, one.tokens, room, self._parent)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.chosen.connect(lambda numbers: self._verbs.choose(attachment_id, found, numbers))
-        window.finished.connect(lambda _result: setattr(self, "pages", None))
         window.open()
 
     def show_part(self, part: object) -> None:
@@ -127,9 +126,7 @@ class AttachmentOpener(QObject):
         from headstart.ui.attachment_window import AttachmentWindow
 
         window = self.window = AttachmentWindow(part, self._parent)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.save_requested.connect(self._ask_where)
-        window.finished.connect(lambda _result: setattr(self, "window", None))
         window.open()
         if isinstance(part, ImagePart):
             self.image_wanted.emit(part)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from headstart.ui.kit.elided import ElidedLabel
-from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.tool import small_tool
 from headstart.ui.queue import Queued
 
 
@@ -36,10 +36,6 @@ class QueuedLine(QFrame):
         row.addWidget(words, 1)
         row.addWidget(self.edit)
         row.addWidget(self.remove)
-
-    def refresh_theme(self) -> None:
-        dress(self.edit, "pencil")
-        dress(self.remove, "x")
 
 
 class QueuedRows(QWidget):
@@ -85,10 +81,6 @@ class QueuedRows(QWidget):
     def set_writing(self, writing: bool) -> None:
         self._writing = writing
         self._show_send()
-
-    def refresh_theme(self) -> None:
-        for line in self.lines:
-            line.refresh_theme()
 
     def _show_send(self) -> None:
         self.send.setVisible(bool(self.lines) and not self._writing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from headstart.chat.answer_formats import CheckedFormat
@@ -35,7 +35,6 @@ class AnswerFormatPanel(QWidget):
     def __init__(self, title_width: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._value = ""
-        self._quiet = False
         self.kind = QComboBox(self)
         self.kind.setAccessibleName("Answer format")
         self.kind.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -46,7 +45,6 @@ class AnswerFormatPanel(QWidget):
         self.schema.setAccessibleName("JSON Schema")
         self.schema.setTabChangesFocus(True)
         self.schema.setFixedHeight(150)
-        self.schema.textChanged.connect(self._on_typing)
         self.said = QLabel(self)
         self.said.setObjectName("quiet")
         self.said.setWordWrap(True)
@@ -66,13 +64,11 @@ class AnswerFormatPanel(QWidget):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
         self._pause.timeout.connect(lambda: self.check_requested.emit(self.schema.toPlainText()))
+        self.schema.textChanged.connect(self._pause.start)
         self.set_value("")
 
     def set_own(self, own: bool) -> None:
         self._row.set_own(own)
-
-    def refresh_theme(self) -> None:
-        self._row.refresh_theme()
 
     def set_value(self, schema: str) -> None:
         """The format that holds."""
@@ -129,13 +125,8 @@ class AnswerFormatPanel(QWidget):
         self._show()
 
     def _put(self, schema: str) -> None:
-        self._quiet = True
-        self.schema.setPlainText(schema)
-        self._quiet = False
-
-    def _on_typing(self) -> None:
-        if not self._quiet:
-            self._pause.start()
+        with QSignalBlocker(self.schema):
+            self.schema.setPlainText(schema)
 
     def _show(self) -> None:
         typed = self._shown_kind == _SCHEMA

@@ -78,11 +78,8 @@ class Fold(QWidget):
         self._back.setVisible(own and self._resets)
         self._back.setEnabled(own)
 
-    def refresh_theme(self) -> None:
-        self.button.setIcon(icons.icon("chevron-down" if self.open else "chevron-right"))
-
     def _show(self, on: bool) -> None:
+        self.button.setIcon(icons.icon("chevron-down" if on else "chevron-right"))
         if self._content is not None:
             self._content.setVisible(on)
         self.summary.setVisible(not on)
-        self.refresh_theme()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -67,11 +67,10 @@ class Inspector(QFrame):
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("inspector")
-        self.setFixedWidth(theme.px(theme.INSPECTOR_WIDTH))
+        theme.follow(self._measure)
         self.holding = Holding(settings)
         self._chat_id: str | None = None
         self._private = False
-        self._quiet = False
         scroll = self._scroll = QScrollArea(self)
         # the panel keeps its width when the bar comes
         scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
@@ -141,7 +140,7 @@ class Inspector(QFrame):
         self.when_full = choice_box(
             info,
             self.holding.settings.when_full,
-            lambda rule: None if self._quiet else self._set(when_full=rule),
+            lambda rule: self._set(when_full=rule),
         )
         self.when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.folds = {
@@ -173,15 +172,8 @@ class Inspector(QFrame):
         self.folds["speculation"].reset.connect(lambda: self._follow("speculation"))
         self.prefix.summary_changed.connect(self.folds["prefix"].set_summary)
 
-    def refresh_theme(self) -> None:
+    def _measure(self) -> None:
         self.setFixedWidth(theme.px(theme.INSPECTOR_WIDTH))
-        for part in (
-            self.overview, self.system, self.sampling, self.thinking, self.answer_format,
-            self._when_full,
-        ):  # fmt: skip
-            part.refresh_theme()
-        for fold in self.folds.values():
-            fold.refresh_theme()
 
     # --- what is shown -------------------------------------------------------------------
 
@@ -258,26 +250,23 @@ class Inspector(QFrame):
         self.system.set_stats(stats)
 
     def _show(self) -> None:
-        self._quiet = True
-        try:
-            holding, own = self.holding.effective, self.holding.options
-            self.sampling.show_values(holding, self.holding.sampling)
-            self.system.show_text(holding.system_prompt, own.system_prompt is not None)
-            self.speculation.set_value(holding.speculation)
-            self.speculation.set_tint(self.holding.settings.show_origins)
-            self.answer_format.set_value(holding.sampling.schema)
-            for name, fold in self.folds.items():
-                fold.set_open(name in self.holding.settings.open_sections)
-            self.prefix.set_chat(
-                self._chat_id, own.keep_on_disk, self._private, self.holding.settings.prefix.on_disk
-            )
+        holding, own = self.holding.effective, self.holding.options
+        self.sampling.show_values(holding, self.holding.sampling)
+        self.system.show_text(holding.system_prompt, own.system_prompt is not None)
+        self.speculation.set_value(holding.speculation)
+        self.speculation.set_tint(self.holding.settings.show_origins)
+        self.answer_format.set_value(holding.sampling.schema)
+        for name, fold in self.folds.items():
+            fold.set_open(name in self.holding.settings.open_sections)
+        self.prefix.set_chat(
+            self._chat_id, own.keep_on_disk, self._private, self.holding.settings.prefix.on_disk
+        )
+        with QSignalBlocker(self.when_full):
             self.when_full.setCurrentIndex(self.when_full.findData(holding.when_full))
-            self.thinking.set_value(holding.thinking)
-            self.overview.set_presets(self.holding.settings.presets)
-            self._show_own()
-            self._show_draft()
-        finally:
-            self._quiet = False
+        self.thinking.set_value(holding.thinking)
+        self.overview.set_presets(self.holding.settings.presets)
+        self._show_own()
+        self._show_draft()
 
     def _show_own(self) -> None:
         """What the chat decides for itself."""
@@ -345,10 +334,9 @@ class Inspector(QFrame):
         self._show()
 
     def _speculation_edited(self, value: Speculation) -> None:
-        if not self._quiet:
-            self.speculation.set_value(value)
-            self._set(speculation=value)
-            self._show_draft()
+        self.speculation.set_value(value)
+        self._set(speculation=value)
+        self._show_draft()
 
     def flush(self) -> None:
         """Take what was typed so far, without waiting for the pause."""

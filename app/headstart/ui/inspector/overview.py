@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -44,7 +44,6 @@ class Overview(QWidget):
         super().__init__(parent)
         self._presets: Sequence[Preset] = ()
         self._current = ""
-        self._quiet = False
         self._said = ("", "")
         title = QLabel("This chat", self)
         title.setObjectName("chatTitle")
@@ -64,7 +63,7 @@ class Overview(QWidget):
         )
         self.drafts = Switch("Drafting", self)
         self.drafts.setToolTip("Writes several tokens at once; the text stays the same")
-        self.drafts.toggled.connect(self._on_toggled)
+        self.drafts.toggled.connect(self.speculation_toggled)
         self.drafting = OwnTitle("Drafting", self, section=True)
         self.drafting.setBuddy(self.drafts)
         self.gain = QLabel(self)
@@ -108,6 +107,7 @@ class Overview(QWidget):
         self.set_context(0, 0)
         self.set_preset("")
         self.set_model("")
+        theme.follow(self._show_colours)
 
     def set_model(self, name: str, stored: str = "") -> None:
         words = f"{name}  {stored}".rstrip() if name else "No model"
@@ -117,9 +117,8 @@ class Overview(QWidget):
     def set_draft(self, on: bool, what: str, gain: str, possible: bool) -> None:
         """Show drafting: on or off, by what, and the gain ("" for none); `possible`: drafts can be
         verified."""
-        self._quiet = True
-        self.drafts.setChecked(on and possible)
-        self._quiet = False
+        with QSignalBlocker(self):
+            self.drafts.setChecked(on and possible)
         self.drafts.setEnabled(possible)
         self._said = (what if on or not possible else "Off: one token after another", gain)
         self._show_said(on and possible)
@@ -133,8 +132,7 @@ class Overview(QWidget):
         self.gain.setText(f"{words} · {link}{_CHANGE}</a>")
         self.gain.setAccessibleName(f"Drafting: {what}{f', {gain}' if gain and on else ''}")
 
-    def refresh_theme(self) -> None:
-        self.drafting.refresh_theme()
+    def _show_colours(self) -> None:
         self._show_said(self.drafts.isChecked())
 
     def set_context(self, used: int, size: int) -> None:
@@ -158,10 +156,6 @@ class Overview(QWidget):
         self._current = name
         self.preset.setText(name or "Preset")
         self.preset.setAccessibleName(f"Preset: {name or 'none'}")
-
-    def _on_toggled(self, on: bool) -> None:
-        if not self._quiet:
-            self.speculation_toggled.emit(on)
 
     def _fill_menu(self) -> None:
         self.menu.clear()

@@ -41,9 +41,6 @@ class OwnRow(QWidget):
         self.title.set_own(own)
         self.button.setEnabled(own)
 
-    def refresh_theme(self) -> None:
-        self.title.refresh_theme()
-
 
 def back_button(title: str, parent: QWidget) -> ResetButton:
     button = ResetButton(title, parent)

@@ -3,7 +3,7 @@ what is kept on disk of this chat and of all."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
@@ -38,7 +38,6 @@ class PrefixPanel(QWidget):
         super().__init__(parent)
         self._chat_id: str | None = None
         self._use: PrefixUse | None = None
-        self._quiet = False
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -63,7 +62,7 @@ class PrefixPanel(QWidget):
             "what the model has computed of it, so that a restart does not do it again; off "
             "also removes what is there"
         )
-        self.keep.toggled.connect(self._on_keep)
+        self.keep.toggled.connect(self.keep_changed)
         layout.addWidget(self.keep)
         self.note = _quiet_label(self)
         layout.addWidget(self.note)
@@ -80,10 +79,9 @@ class PrefixPanel(QWidget):
         """`on_disk`: whether anything is kept there at all, by the settings."""
         self._chat_id = chat_id
         self._on_disk = on_disk
-        self._quiet = True
-        self.keep.setChecked(keep and not private and on_disk)
-        self.keep.setEnabled(not private and on_disk)
-        self._quiet = False
+        with QSignalBlocker(self):
+            self.keep.setChecked(keep and not private and on_disk)
+            self.keep.setEnabled(not private and on_disk)
         self._private = private
         self._show()
 
@@ -126,10 +124,6 @@ class PrefixPanel(QWidget):
         self.note.setVisible(bool(self.note.text()))
         off = self._private or not self._on_disk or not self.keep.isChecked()
         self.summary_changed.emit("in memory only" if off else f"{values[0]} on disk")
-
-    def _on_keep(self, on: bool) -> None:
-        if not self._quiet:
-            self.keep_changed.emit(on)
 
 
 def reuse_text(stats: TurnStats) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QLocale, Signal
+from PySide6.QtCore import QLocale, QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
@@ -44,7 +44,6 @@ class SamplingPanel(QWidget):
     def __init__(self, title_width: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title_width = title_width
-        self._quiet = False
         self._shown = Sampling()
         self.rows: dict[str, OwnRow | SliderField] = {}
         fields = describe(Sampling)
@@ -134,8 +133,8 @@ class SamplingPanel(QWidget):
     def show_values(self, holding: Effective, own: SamplingChoice) -> None:
         """What holds for the chat, and what of it is its own."""
         sampling = holding.sampling
-        self._quiet, self._shown = True, sampling
-        try:
+        self._shown = sampling
+        with QSignalBlocker(self):
             for name, slider in self.sliders.items():
                 slider.set_value(getattr(sampling, name))
             self.top_k.setValue(sampling.top_k)
@@ -150,12 +149,6 @@ class SamplingPanel(QWidget):
             for name, row in self.rows.items():
                 row.set_own(getattr(own, name) is not None)
             self.more.set_own(any(getattr(own, name) is not None for name in _MORE))
-        finally:
-            self._quiet = False
-
-    def refresh_theme(self) -> None:
-        for row in (*self.rows.values(), self.more):
-            row.refresh_theme()
 
     def flush(self) -> None:
         """Take what was typed so far."""
@@ -169,12 +162,11 @@ class SamplingPanel(QWidget):
         row.reset.connect(partial(self._edit, name, None))
 
     def _edit(self, name: str, value: object = None, *_: object) -> None:
-        if not self._quiet:
-            self.edited.emit(name, value)
+        self.edited.emit(name, value)
 
     def _seed_edited(self) -> None:
         text = self._seed.text()
-        if self._quiet or not self.fixed_seed.isChecked():
+        if self.signalsBlocked() or not self.fixed_seed.isChecked():
             return
         seed = number_of(text, QLocale().decimalPoint())
         if seed is not None and seed == int(seed) and 0 <= seed <= _LAST_SEED:
@@ -185,12 +177,12 @@ class SamplingPanel(QWidget):
 
     def _on_stop(self) -> None:
         stop = stops_of(self.stop.toPlainText())
-        if not self._quiet and stop != self._shown.stop:
+        if stop != self._shown.stop:
             self._edit("stop", stop or None)
 
     def _on_bias(self) -> None:
         found = biases_of(self.bias.toPlainText())
-        if not self._quiet and found != self._shown.bias:
+        if found != self._shown.bias:
             self._edit("bias", found or None)
 
 

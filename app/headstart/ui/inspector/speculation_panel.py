@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -61,7 +61,6 @@ class SpeculationPanel(QWidget):
         self._choices: list[DraftChoice] = []
         # who answers where it is not this computer, and why nothing is drafted for it
         self._host, self._no_drafts = "", ""
-        self._quiet = False
         self.calibrating = False
         # how much faster the last replies were, in a few words
         self.gain = ""
@@ -135,7 +134,7 @@ class SpeculationPanel(QWidget):
         self.tint.setToolTip(
             "green: by a draft model, a head or own layers; violet: repeated, or of earlier chats"
         )
-        self.tint.toggled.connect(self._tint_toggled)
+        self.tint.toggled.connect(self.tint_changed)
         self._layout.addWidget(self.tint)
 
     def _build_live(self) -> None:
@@ -220,9 +219,8 @@ class SpeculationPanel(QWidget):
             self._show()
 
     def set_tint(self, on: bool) -> None:
-        self._quiet = True
-        self.tint.setChecked(on)
-        self._quiet = False
+        with QSignalBlocker(self.tint):
+            self.tint.setChecked(on)
 
     def set_choices(self, choices: Sequence[DraftChoice]) -> None:
         take_typed(self.depth_box, self.confidence)
@@ -269,24 +267,23 @@ class SpeculationPanel(QWidget):
         self._show_button()
 
     def _show(self) -> None:
-        self._quiet = True
-        value = self._value
-        self._fill_choices()
-        self.depth_mode.set_value(value.depth_mode)
-        self.depth_box.setValue(value.depth)
-        self._fixed_row.setVisible(value.depth_mode == "fixed")
-        self.confidence.setValue(value.min_probability)
-        self.prompt_lookup.setChecked(value.prompt_lookup)
-        self.earlier_chats.setChecked(value.earlier_chats)
-        # a server's drafts go by text: without probabilities, or what its model wrote before
-        for widget in self._local_only:
-            widget.setVisible(not self._host)
-        possible = self._no_drafts in ("", ONLY_GREEDY)
-        drafting = (self.draft_box, self._auto, self.fixed, self.depth_box, self.confidence)
-        for widget in (*drafting, self.prompt_lookup, self.earlier_chats):
-            widget.setEnabled(value.enabled and possible)
-        self._show_button()
-        self._quiet = False
+        with QSignalBlocker(self):
+            value = self._value
+            self._fill_choices()
+            self.depth_mode.set_value(value.depth_mode)
+            self.depth_box.setValue(value.depth)
+            self._fixed_row.setVisible(value.depth_mode == "fixed")
+            self.confidence.setValue(value.min_probability)
+            self.prompt_lookup.setChecked(value.prompt_lookup)
+            self.earlier_chats.setChecked(value.earlier_chats)
+            # a server's drafts go by text: without probabilities, or what its model wrote before
+            for widget in self._local_only:
+                widget.setVisible(not self._host)
+            possible = self._no_drafts in ("", ONLY_GREEDY)
+            drafting = (self.draft_box, self._auto, self.fixed, self.depth_box, self.confidence)
+            for widget in (*drafting, self.prompt_lookup, self.earlier_chats):
+                widget.setEnabled(value.enabled and possible)
+            self._show_button()
 
     def _fill_choices(self) -> None:
         self.draft_box.clear()
@@ -363,18 +360,14 @@ class SpeculationPanel(QWidget):
     # --- what the user does --------------------------------------------------------------
 
     def _set(self, **changes: object) -> None:
-        if self._quiet:
+        if self.signalsBlocked():
             return
         self.set_value(changed(self._value, **changes))
         self.edited.emit(self._value)
 
     def _draft_chosen(self, index: int) -> None:
-        if not self._quiet and index >= 0:
+        if index >= 0:
             self._set(draft=str(self.draft_box.itemData(index)))
-
-    def _tint_toggled(self, on: bool) -> None:
-        if not self._quiet:
-            self.tint_changed.emit(on)
 
     def _calibrate_clicked(self) -> None:
         if self.calibrating:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from headstart.core.chats.values import TurnStats
@@ -24,7 +24,6 @@ class SystemPromptSection(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._quiet = False
         # what has been prefilled: a prompt, tokens in all, and how fast that was
         self._read: str | None = None
         self._used = 0
@@ -59,10 +58,9 @@ class SystemPromptSection(QWidget):
         self._pause.timeout.connect(self.take)
 
     def show_text(self, text: str, own: bool) -> None:
-        self._quiet = True
-        if text != self.edit.toPlainText():
-            self.edit.setPlainText(text)
-        self._quiet = False
+        with QSignalBlocker(self.edit):
+            if text != self.edit.toPlainText():
+                self.edit.setPlainText(text)
         self.set_own(own)
         self._show_cost()
 
@@ -102,17 +100,13 @@ class SystemPromptSection(QWidget):
         self._pause.stop()
         self.edited.emit(self.edit.toPlainText())
 
-    def refresh_theme(self) -> None:
-        self.title.refresh_theme()
-
     def _on_back(self) -> None:
         self._pause.stop()
         self.reset.emit()
 
     def _on_typing(self) -> None:
-        if not self._quiet:
-            self._pause.start()
-            self._show_cost()
+        self._pause.start()
+        self._show_cost()
 
     def _show_cost(self) -> None:
         changed = self._read is not None and self.edit.toPlainText().strip() != self._read.strip()

@@ -50,9 +50,6 @@ class ThinkingRow(QWidget):
     def set_own(self, own: bool) -> None:
         self._row.set_own(own)
 
-    def refresh_theme(self) -> None:
-        self._row.refresh_theme()
-
     def _choose(self) -> None:
         value = str(self.box.currentData())
         if value != self._value:

@@ -13,6 +13,7 @@ from headstart.core.chats.values import Chat
 from headstart.core.prefixes import PrefixUse
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector.inspector import Inspector
+from headstart.ui.kit.one_window import OneWindow
 
 if TYPE_CHECKING:
     from headstart.ui.inspector.prefix_sizes import PrefixSizes
@@ -48,7 +49,9 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
 
 
 class SizesOpener(QObject):
-    """One window at a time. `titles` gives the chats' titles by id."""
+    """`titles` gives the chats' titles by id."""
+
+    window: OneWindow[PrefixSizes] = OneWindow()
 
     def __init__(
         self, parent: QWidget, controllers: Controllers, titles: Callable[[], dict[str, str]]
@@ -57,7 +60,6 @@ class SizesOpener(QObject):
         self._parent = parent
         self._prefixes = controllers.prefixes
         self._titles = titles
-        self.window: PrefixSizes | None = None
         self._prefixes.listed.connect(self._show)
 
     def open(self) -> None:
@@ -68,16 +70,12 @@ class SizesOpener(QObject):
             window = self.window = PrefixSizes(self._parent)
             window.clear_chat_requested.connect(self._prefixes.clear_chat)
             window.clear_all_requested.connect(self._prefixes.clear_all)
-            window.finished.connect(self._on_closed)
-        self.window.show()
-        self.window.raise_()
+        else:
+            window = self.window
+        window.show()
+        window.raise_()
         self._prefixes.list()
 
     def _show(self, use: PrefixUse | None) -> None:
         if self.window is not None:
             self.window.set_use(use, self._titles())
-
-    def _on_closed(self) -> None:
-        if self.window is not None:
-            self.window.deleteLater()
-            self.window = None

@@ -53,7 +53,7 @@ class SideEntry(QPushButton):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             frame = area.adjusted(0.5, 0.5, -0.5, -0.5)
             painter.drawRoundedRect(frame, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
-        icon = icons.icon(self._icon, colours.accent if self._accent else None)
+        icon = icons.icon(self._icon, "accent" if self._accent else "quiet")
         icon.paint(painter, QRect(_INSET, 0, _ICON, self.height()))
         left, right = _INSET + _ICON + _GAP, self.width() - _INSET
         font, small = theme.text_font(), theme.text_font(theme.SMALL_SIZE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -62,7 +62,6 @@ class SliderField(QWidget):
         assert info.minimum is not None
         assert info.maximum is not None
         self._low, self._high = info.minimum, info.maximum
-        self._quiet = False
         self._title = OwnTitle(info.title, self)
         self._title.setMinimumWidth(120)
         self.slider = QSlider(Qt.Orientation.Horizontal, self)
@@ -86,25 +85,20 @@ class SliderField(QWidget):
             layout.addWidget(widget, 1 if widget is self.slider else 0)
 
     def set_value(self, value: float) -> None:
-        self._quiet = True
-        share = (value - self._low) / (self._high - self._low)
-        self.slider.setValue(round(share * SLIDER_STEPS))
-        self._value.setText(self._words(value))
-        self._quiet = False
+        with QSignalBlocker(self):
+            share = (value - self._low) / (self._high - self._low)
+            self.slider.setValue(round(share * SLIDER_STEPS))
+            self._value.setText(self._words(value))
 
     def set_own(self, own: bool) -> None:
         """Whether the value is not the one that is inherited: a dot says so."""
         self._title.set_own(own)
         self._reset.setEnabled(own)
 
-    def refresh_theme(self) -> None:
-        self._title.refresh_theme()
-
     def _on_slider(self, step: int) -> None:
         value = round(self._low + (self._high - self._low) * step / SLIDER_STEPS, 4)
         self._value.setText(self._words(value))
-        if not self._quiet:
-            self.changed.emit(value)
+        self.changed.emit(value)
 
     def _words(self, value: float) -> str:
         return f"{value:.2f}".rstrip("0").rstrip(".")

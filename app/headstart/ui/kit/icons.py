@@ -1,40 +1,71 @@
-"""Icons from resources/icons (Lucide), drawn in the theme's colours; cached by name and colour."""
+"""Icons from resources/icons (Lucide). Each takes its colour from the theme when it is painted, so
+that it needs no care when the theme changes."""
 
 from __future__ import annotations
 
 import functools
+from typing import Literal
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QStyleOption
 
 from headstart.core.resources import resources
 from headstart.ui.kit import theme
 
-SIZE = 16
+Ink = Literal["quiet", "accent", "accent_text", "on_accent", "warning"]
 # of the 24 units that an icon is wide: finer than Lucide's own
 _STROKE = 1.75
 
 
-def icon(name: str, colour: str | None = None) -> QIcon:
-    """An icon in `colour` (the quiet ink by default), sharp at 100, 150 and 200 %."""
-    return _icon(name, colour or theme.current().quiet)
-
-
 @functools.cache
-def _icon(name: str, colour: str) -> QIcon:
+def icon(name: str, ink: Ink = "quiet", checked: Ink | None = None) -> QIcon:
+    """The icon in one of the theme's colours, sharp at every size and scale; `checked` is that of
+    buttons which are."""
+    return QIcon(_Engine(name, ink, checked or ink))
+
+
+class _Engine(QIconEngine):
+    def __init__(self, name: str, ink: Ink, checked: Ink) -> None:
+        super().__init__()
+        self._name = name
+        self._inks = {QIcon.State.Off: ink, QIcon.State.On: checked}
+
+    def scaledPixmap(
+        self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float
+    ) -> QPixmap:
+        colour = getattr(theme.current(), self._inks[state])
+        whole = size * scale
+        drawn = _drawn(self._name, colour, whole.width(), whole.height(), scale)
+        if mode != QIcon.Mode.Disabled:
+            return drawn
+        return QApplication.style().generatedIconPixmap(mode, drawn, QStyleOption())
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        return self.scaledPixmap(size, mode, state, 1.0)
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        scale = painter.device().devicePixelRatio()
+        painter.drawPixmap(rect, self.scaledPixmap(rect.size(), mode, state, scale))
+
+    def clone(self) -> QIconEngine:
+        return _Engine(self._name, *self._inks.values())
+
+
+@functools.lru_cache(1024)
+def _drawn(name: str, colour: str, width: int, height: int, scale: float) -> QPixmap:
+    """Width and height in pixels of the screen."""
     svg = (resources() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
     drawn = svg.replace("currentColor", colour).replace(
         'stroke-width="2"', f'stroke-width="{_STROKE}"'
     )
-    renderer = QSvgRenderer(QByteArray(drawn.encode()))
-    result = QIcon()
-    for ratio in (1, 1.5, 2):
-        pixmap = QPixmap(QSize(round(SIZE * ratio), round(SIZE * ratio)))
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        renderer.render(painter, QRectF(pixmap.rect()))
-        painter.end()
-        pixmap.setDevicePixelRatio(ratio)
-        result.addPixmap(pixmap)
-    return result
+    pixmap = QPixmap(width, height)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    side = min(width, height)
+    place = QRectF((width - side) / 2, (height - side) / 2, side, side)
+    QSvgRenderer(QByteArray(drawn.encode())).render(painter, place)
+    painter.end()
+    pixmap.setDevicePixelRatio(scale)
+    return pixmap

@@ -14,17 +14,19 @@ class OwnTitle(QLabel):
         self.own = False
         if section:
             self.setObjectName("sectionTitle")
+        theme.follow(self._show)
 
     def rename(self, text: str) -> None:
         self._plain = text
-        self.set_own(self.own)
+        self._show()
 
     def set_own(self, own: bool) -> None:
         self.own = own
+        self._show()
+
+    def _show(self) -> None:
+        own = self.own
         dot = f'&nbsp; <span style="color:{theme.current().accent_text}">●</span>'
         self.setText(f"{self._plain}{dot}" if own else self._plain)
         self.setToolTip("This chat decides it for itself" if own else "")
         self.setAccessibleName(f"{self._plain}, of this chat" if own else self._plain)
-
-    def refresh_theme(self) -> None:
-        self.set_own(self.own)

@@ -1,14 +1,17 @@
 """Colours, type and the style sheet, light and dark. Measures in px at 100 %, steps of 4.
 
 `Theme` is a frozen value; widgets that paint themselves get it through `current()` and repaint
-on a palette change, which Qt sends to every widget.
+on a palette change, which Qt sends to every widget. Qt sends nothing when only a measure changes:
+widgets that measure with the theme, or write its colours into a text, `follow` it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 from msgspec.structs import fields
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -147,8 +150,22 @@ _column = COLUMN_WIDTH
 _line = LINE_HEIGHT
 
 
+class _Changes(QObject):
+    applied = Signal()
+
+
+_changes = _Changes()
+
+
 def current() -> Theme:
     return _theme
+
+
+def follow(measure: Callable[[], object]) -> None:
+    """Call a widget's method now, and whenever theme, fonts or measures change, until the widget
+    is deleted."""
+    _changes.applied.connect(measure)
+    measure()
 
 
 def colour(value: str, alpha: int = 255) -> QColor:
@@ -233,6 +250,7 @@ def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
     # the same one again would be read and given to every widget once more: 0.2 s
     if app.styleSheet() != sheet:
         app.setStyleSheet(sheet)
+    _changes.applied.emit()
     return _theme
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from headstart.ui.kit import icons, theme
+from headstart.ui.kit import icons
 
 _ICON = 16
 
@@ -26,12 +26,6 @@ def small_tool(
     policy = Qt.FocusPolicy
     button.setFocusPolicy(policy.TabFocus if tab else policy.NoFocus)
     button.setCursor(Qt.CursorShape.PointingHandCursor)
-    dress(button, icon)
-    return button
-
-
-def dress(button: QToolButton, icon: str) -> None:
-    """In the theme's font and colours of now."""
     if icon:
         button.setIcon(icons.icon(icon))
-    button.setFont(theme.text_font(theme.SMALL_SIZE))
+    return button

@@ -60,7 +60,7 @@ class DetailsView(QFrame):
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
         self.about.setWordWrap(True)
-        self.card_button = QPushButton("Model card", self)
+        self.card_button = QPushButton(icons.icon("external-link"), "Model card", self)
         self.card_button.clicked.connect(self._on_card)
         self.problem = QLabel(NOTHING, self)
         self.problem.setObjectName("quiet")
@@ -79,7 +79,6 @@ class DetailsView(QFrame):
         self._companions: list[tuple[QCheckBox, Companion]] = []
         self._build()
         self._show_parts(False)
-        self.refresh_theme()
 
     def _build(self) -> None:
         body = QWidget()
@@ -223,10 +222,6 @@ class DetailsView(QFrame):
         self.reason.hide()
         if not shown:
             self._set_companions(())
-
-    def refresh_theme(self) -> None:
-        self.card_button.setIcon(icons.icon("external-link"))
-        self.variants.refresh_theme()
 
     # --- what the user does --------------------------------------------------------------
 

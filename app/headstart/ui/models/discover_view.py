@@ -71,7 +71,7 @@ class DiscoverView(QWidget):
         self.retry.hide()
         self.details = DetailsView(self)
         self.details.retried.connect(self.opened)
-        self.back = QPushButton("Back to the list", self)
+        self.back = QPushButton(icons.icon("arrow-left"), "Back to the list", self)
         self.back.clicked.connect(self._on_back)
         self._recommended: list[Recommended] = []
         # whether they are what is shown
@@ -107,7 +107,6 @@ class DiscoverView(QWidget):
         layout.addWidget(self.row)
         layout.addLayout(both, 1)
         self.row.emptied.connect(self.show_recommended)
-        self.refresh_theme()
         self._arrange()
 
     # --- what is shown -------------------------------------------------------------------
@@ -137,7 +136,7 @@ class DiscoverView(QWidget):
     def add_results(self, found: list[Repository]) -> None:
         self.results.add(found)
         # where all of them are in view nobody can scroll for more
-        QTimer.singleShot(0, lambda: self._on_scrolled(0))
+        QTimer.singleShot(0, self, lambda: self._on_scrolled(0))
 
     def end_search(self, problem: str) -> None:
         count = self.results.rowCount()
@@ -170,12 +169,6 @@ class DiscoverView(QWidget):
     def show_list(self) -> None:
         self._showing_details = False
         self._arrange()
-
-    def refresh_theme(self) -> None:
-        self.back.setIcon(icons.icon("arrow-left"))
-        self.row.refresh_theme()
-        self.details.refresh_theme()
-        self.list.viewport().update()
 
     # --- what the user does --------------------------------------------------------------
 

@@ -59,6 +59,7 @@ class DownloadRow(QFrame):
         self.bar.setRange(0, _STEPS)
         self.bar.setTextVisible(False)
         self.up = QToolButton(self)
+        self.up.setIcon(icons.icon("arrow-up"))
         self.up.setToolTip("Earlier")
         self.up.setAccessibleName("Download this one earlier")
         self.up.clicked.connect(lambda: self.moved_up.emit(self._id))
@@ -83,7 +84,6 @@ class DownloadRow(QFrame):
         layout.addWidget(self.bar)
         self._pauses = True
         self._lost = 0
-        self.refresh_theme()
 
     @property
     def id(self) -> str:
@@ -113,9 +113,6 @@ class DownloadRow(QFrame):
         self.cancel.setToolTip("Out of this list; the model stays" if done else "")
         self.cancel.setAccessibleName(f"{self.cancel.text()} {wanted.title}")
         self.up.setVisible(not first and state is DownloadState.QUEUED)
-
-    def refresh_theme(self) -> None:
-        self.up.setIcon(icons.icon("arrow-up"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -198,10 +195,6 @@ class DownloadsView(QWidget):
             row.show_download(download, first=number == 0)
         self.empty.setVisible(not downloads)
         self.clear.setVisible(any(one.state is DownloadState.DONE for one in downloads))
-
-    def refresh_theme(self) -> None:
-        for row in self.rows:
-            row.refresh_theme()
 
     def _make_row(self) -> DownloadRow:
         row = DownloadRow(self)

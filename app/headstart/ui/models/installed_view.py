@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -125,24 +125,23 @@ class InstalledView(QWidget):
     def _show(self) -> None:
         wanted = self.filter.text().casefold()
         chosen = self._chosen()
-        self.list.blockSignals(True)
-        self.list.clear()
-        size = 0
-        for content, model in self._models.items():
-            size += model.ref.size
-            if wanted not in f"{model.ref.name} {model.about.architecture}".casefold():
-                continue
-            loaded = self._loaded.get(model.ref.key)
-            item = QListWidgetItem(model.ref.name)
-            item.setData(_CONTENT, content)
-            item.setData(MODEL, model)
-            item.setData(LOADED, loaded)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken(model, loaded))
-            item.setToolTip(model.ref.key)
-            self.list.addItem(item)
-            if content == chosen:
-                self.list.setCurrentItem(item)
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            size = 0
+            for content, model in self._models.items():
+                size += model.ref.size
+                if wanted not in f"{model.ref.name} {model.about.architecture}".casefold():
+                    continue
+                loaded = self._loaded.get(model.ref.key)
+                item = QListWidgetItem(model.ref.name)
+                item.setData(_CONTENT, content)
+                item.setData(MODEL, model)
+                item.setData(LOADED, loaded)
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken(model, loaded))
+                item.setToolTip(model.ref.key)
+                self.list.addItem(item)
+                if content == chosen:
+                    self.list.setCurrentItem(item)
         if not chosen and self.list.count() and self.isVisible():
             # what is known of the first one, rather than nothing
             self.list.setCurrentRow(0)

@@ -33,6 +33,7 @@ class ModelsPage(QWidget):
         self.computer = ElidedLabel("", self, name="quiet")
         self.computer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.close_button = QToolButton(self)
+        self.close_button.setIcon(icons.icon("x"))
         self.close_button.setToolTip("Back to the chat (Esc)")
         self.close_button.setAccessibleName("Back to the chat")
         self.close_button.clicked.connect(self.closed)
@@ -65,7 +66,6 @@ class ModelsPage(QWidget):
         layout.addLayout(head)
         layout.addWidget(self.tabs, 1)
         layout.addWidget(self.running)
-        self.refresh_theme()
 
     def show_discover(self) -> None:
         self.tabs.setCurrentWidget(self.discover)
@@ -111,12 +111,6 @@ class ModelsPage(QWidget):
         words = " · ".join([*parts, f"{size_text(computer.free)} free on the disk"])
         self.computer.set_full_text(words)
         self.computer.setToolTip(words)
-
-    def refresh_theme(self) -> None:
-        self.close_button.setIcon(icons.icon("x"))
-        self.discover.refresh_theme()
-        self.downloads.refresh_theme()
-        self.running.refresh_theme()
 
     def _show_presence(self) -> None:
         view = self.discover.details

@@ -111,9 +111,6 @@ class SearchRow(QWidget):
             has_own_draft=self._own_draft.isChecked(),
         )
 
-    def refresh_theme(self) -> None:
-        self._search.setIcon(icons.icon("search"))
-
     def _box(self, name: str, titles: list[str]) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName(name)

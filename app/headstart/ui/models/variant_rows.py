@@ -43,6 +43,7 @@ class VariantRows(QWidget):
         self._qualities: list[QLabel] = []
         self._narrow = False
         self.buttons: list[QPushButton] = []
+        theme.follow(self._show)
 
     @property
     def current(self) -> Variant | None:
@@ -84,9 +85,6 @@ class VariantRows(QWidget):
         if narrow != self._narrow:
             self._narrow = narrow
             self._show()
-
-    def refresh_theme(self) -> None:
-        self._show()
 
     def _add(self, row: int, variant: Variant) -> None:
         line = QFrame(self)

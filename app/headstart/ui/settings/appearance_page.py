@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSlider, QWidget
 
@@ -202,18 +202,14 @@ class AppearancePage(Page):
 
     def set_text_size(self, percent: int) -> None:
         nearest = min(range(len(TEXT_SIZES)), key=lambda one: abs(TEXT_SIZES[one] - percent))
-        self.size_slider.blockSignals(True)
-        self.size_slider.setValue(nearest)
-        self.size_slider.blockSignals(False)
+        with QSignalBlocker(self.size_slider):
+            self.size_slider.setValue(nearest)
         self._percent.setText(f"{percent} %")
 
-    def refresh_theme(self) -> None:
-        super().refresh_theme()
-        for card in self.cards.values():
-            card.updateGeometry()
-            card.update()
-        self._sample.updateGeometry()
-        self._sample.update()
+    def _measure(self) -> None:
+        super()._measure()
+        for painted in (*self.cards.values(), self._sample):
+            painted.updateGeometry()
 
     def _on_size(self, step: int) -> None:
         self._percent.setText(f"{TEXT_SIZES[step]} %")

@@ -219,6 +219,7 @@ class Page(QScrollArea):
 
     def finish(self) -> None:
         self.column.addStretch(1)
+        theme.follow(self._measure)
 
     def word(self, text: str = "") -> QLabel:
         """A quiet line that explains; wrapped, and hidden while there is nothing to say."""
@@ -229,8 +230,7 @@ class Page(QScrollArea):
         label.setVisible(bool(text))
         return label
 
-    def refresh_theme(self) -> None:
-        """Text may be larger now."""
+    def _measure(self) -> None:
         self._inside.setMaximumWidth(theme.px(COLUMN))
         for row in self.findChildren(Row):
             row.fit()

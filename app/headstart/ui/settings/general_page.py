@@ -25,7 +25,6 @@ class SamplingRows:
     def __init__(self, sampling: SamplingChoice, change: Callable[..., None]) -> None:
         self.sampling = sampling
         self._change = change
-        self._following = False
         self.boxes: dict[str, QWidget] = {}
         self.resets: dict[str, ResetButton] = {}
 
@@ -35,8 +34,6 @@ class SamplingRows:
         reset.setEnabled(chosen is not None)
 
         def choose(value: float) -> None:
-            if self._following:
-                return
             self.set(info.name, int(value) if info.integer else value)
             reset.setEnabled(True)
 
@@ -67,9 +64,8 @@ class SamplingRows:
         for name, box in self.boxes.items():
             chosen = getattr(self.sampling, name)
             self.resets[name].setEnabled(chosen is not None)
-            self._following = True
-            show_value(box, describe(Sampling)[name].default if chosen is None else chosen)
-            self._following = False
+            with QSignalBlocker(box):
+                show_value(box, describe(Sampling)[name].default if chosen is None else chosen)
 
     def set(self, name: str, value: float | None) -> None:
         self.sampling = changed(self.sampling, **{name: value})

@@ -5,7 +5,7 @@ What is changed applies at once; every value is checked where settings change.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -87,7 +87,7 @@ class SettingsPage(QWidget):
         keep_wheel_away(self)
         give_room(self)
         calm(self)
-        self.refresh_theme()
+        theme.follow(self._measure)
         self.show_page("general")
 
     def _build(self) -> None:
@@ -100,8 +100,8 @@ class SettingsPage(QWidget):
         self.search.setObjectName("searchBox")
         self.search.setPlaceholderText("Search settings")
         self.search.setAccessibleName("Search settings")
-        self._glass = QAction(icons.icon("search"), "Search", self.search)
-        self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
+        glass = QAction(icons.icon("search"), "Search", self.search)
+        self.search.addAction(glass, QLineEdit.ActionPosition.LeadingPosition)
         clearable(self.search)
         self.search.textChanged.connect(self._find)
         self.search.installEventFilter(self)
@@ -176,12 +176,8 @@ class SettingsPage(QWidget):
         for page in self.pages.values():
             page.follow(settings)
 
-    def refresh_theme(self) -> None:
+    def _measure(self) -> None:
         self._side.setFixedWidth(theme.sidebar_width())
-        self._glass.setIcon(icons.icon("search"))
-        for page in self.pages.values():
-            page.refresh_theme()
-        self._fill_icons()
 
     # --- the search ----------------------------------------------------------------------
 
@@ -199,32 +195,22 @@ class SettingsPage(QWidget):
                 continue
             found.append((_NOT_IN_TITLE if points is None else points, number, name, entry))
         found.sort(key=lambda one: one[:2])
-        self.names.blockSignals(True)
-        self.names.clear()
-        for _points, _number, name, entry in found:
-            item = QListWidgetItem(f"{entry.title}\n{self.pages[name].title}", self.names)
-            item.setData(_ENTRY, (name, entry))
-        self.names.blockSignals(False)
+        with QSignalBlocker(self.names):
+            self.names.clear()
+            for _points, _number, name, entry in found:
+                item = QListWidgetItem(f"{entry.title}\n{self.pages[name].title}", self.names)
+                item.setData(_ENTRY, (name, entry))
         self.nothing.setVisible(not found)
 
     def _fill(self) -> None:
         self.nothing.hide()
-        self.names.blockSignals(True)
-        self.names.clear()
-        for name, page in self.pages.items():
-            item = QListWidgetItem(page.title, self.names)
-            item.setData(_ENTRY, (name, None))
-            if self._stack.currentWidget() is page:
-                self.names.setCurrentItem(item)
-        self.names.blockSignals(False)
-        self._fill_icons()
-
-    def _fill_icons(self) -> None:
-        for row in range(self.names.count()):
-            item = self.names.item(row)
-            name, entry = item.data(_ENTRY)
-            if entry is None:
-                item.setIcon(icons.icon(_ICONS[name]))
+        with QSignalBlocker(self.names):
+            self.names.clear()
+            for name, page in self.pages.items():
+                item = QListWidgetItem(icons.icon(_ICONS[name]), page.title, self.names)
+                item.setData(_ENTRY, (name, None))
+                if self._stack.currentWidget() is page:
+                    self.names.setCurrentItem(item)
 
     def _open(self, item: QListWidgetItem | None) -> None:
         if item is None:

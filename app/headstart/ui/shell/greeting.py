@@ -83,7 +83,7 @@ class ExampleCard(QPushButton):
         painter.setPen(QPen(QColor(edge), 1.5 if self.hasFocus() else 1))
         painter.setBrush(QColor(colours.code if over else colours.raised))
         painter.drawRoundedRect(frame, theme.RADIUS_CARD, theme.RADIUS_CARD)
-        icon = icons.icon(self.example.icon, colours.accent)
+        icon = icons.icon(self.example.icon, "accent")
         left = _INSET + 16 + _INSET
         icon.paint(painter, QRect(_INSET + 4, 0, 18, self.height()))
         title = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Medium)
@@ -139,7 +139,7 @@ class Greeting(QWidget):
         layout.addStretch(3)
         self._examples = True
         self._columns = 0
-        self._arrange()
+        theme.follow(self._restyle)
 
     def say(self, title: str, about: str, examples: bool) -> None:
         self.title.setText(title)
@@ -147,10 +147,9 @@ class Greeting(QWidget):
         self._examples = examples
         self._arrange()
 
-    def refresh_theme(self) -> None:
+    def _restyle(self) -> None:
         self._columns = 0
         self._arrange()
-        self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -52,11 +52,13 @@ class Header(QFrame):
         self.draft_pill.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.draft_pill.clicked.connect(self.drafting_wanted)
         self.draft_pill.hide()
-        self.sidebar_button = self._button()
-        self.find_button = self._button()
-        self.branches = self._button(checkable=True)
-        self.export_button = self._button()
-        self.inspector_button = self._button(checkable=True)
+        self.draft_pill.setIcon(icons.icon("zap", "accent_text"))
+        self.draft_pill.setIconSize(QSize(14, 14))
+        self.sidebar_button = self._button("panel-left")
+        self.find_button = self._button("search")
+        self.branches = self._button("git-branch", checkable=True)
+        self.export_button = self._button("upload")
+        self.inspector_button = self._button("panel-right", checkable=True)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 0, 12, 0)
         layout.setSpacing(8)
@@ -72,7 +74,7 @@ class Header(QFrame):
         self._room = True
         # of the button of branches, as its command has it
         self._branches = self._branch_keys = ""
-        self.refresh_theme()
+        theme.follow(self._measure)
 
     def tab_order(self) -> list[QWidget]:
         return [
@@ -146,31 +148,19 @@ class Header(QFrame):
         self._branches = self.branches.toolTip()
         self._branch_keys = self._branches.rpartition("(")[2].rstrip(")")
         self.pill.set_commands(commands)
-        self.refresh_theme()
-
-    def refresh_theme(self) -> None:
-        self.setFixedHeight(theme.px(48))
-        accent = theme.current().accent_text
-        for button, name in (
-            (self.sidebar_button, "panel-left"),
-            (self.find_button, "search"),
-            (self.branches, "git-branch"),
-            (self.export_button, "upload"),
-            (self.inspector_button, "panel-right"),
-        ):
-            button.setIcon(icons.icon(name, accent if button.isChecked() else None))
-        self.draft_pill.setIcon(icons.icon("zap", accent))
-        self.draft_pill.setIconSize(QSize(14, 14))
 
     def show_panel(self, inspector: bool, branches: bool) -> None:
         """Which of the panels at the right is open."""
         self.inspector_button.setChecked(inspector)
         self.branches.setChecked(branches)
-        self.refresh_theme()
 
-    def _button(self, checkable: bool = False) -> QToolButton:
+    def _measure(self) -> None:
+        self.setFixedHeight(theme.px(48))
+
+    def _button(self, icon: str, checkable: bool = False) -> QToolButton:
         button = QToolButton(self)
         button.setObjectName("bar")
+        button.setIcon(icons.icon(icon, checked="accent_text"))
         button.setIconSize(QSize(16, 16))
         button.setCheckable(checkable)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

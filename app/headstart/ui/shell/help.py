@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from headstart.ui.commands import Commands, key_text
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.kit.one_window import OneWindow
 
 if TYPE_CHECKING:
     from headstart.ui.help.about_sheet import AboutSheet
@@ -70,11 +71,12 @@ def keys_of(commands: Commands) -> Keys:
 class Help(QObject):
     """Each sheet is made when it is opened."""
 
+    sheet: OneWindow[GuideSheet | AboutSheet | ReportSheet] = OneWindow()
+
     def __init__(self, window: MainWindow, controllers: Controllers) -> None:
         super().__init__(window)
         self._window = window
         self._reporting = controllers.reporting
-        self.sheet: GuideSheet | AboutSheet | ReportSheet | None = None
 
     def guide(self, page: str = "") -> None:
         from headstart.ui.help.guide_page import GuideSheet
@@ -102,5 +104,4 @@ class Help(QObject):
 
     def _open(self, sheet: GuideSheet | AboutSheet | ReportSheet) -> None:
         self.sheet = sheet
-        sheet.finished.connect(lambda _result: setattr(self, "sheet", None))
         sheet.open()

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 class Looks(QObject):
     def __init__(self, window: MainWindow, preferences: Preferences) -> None:
         super().__init__(window)
-        self._window = window
         self._preferences = preferences
         self._system = SystemLooks(window)
         # as the window was made
@@ -43,7 +42,6 @@ class Looks(QObject):
         theme.measure(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
         theme.set_reading(settings.text_size, settings.column_width, settings.line_spacing)
         theme.apply(application, settings.theme, settings.text_font)
-        self._window.refresh_theme()
 
     def larger(self, by: int) -> None:
         """Text of the next size (1), the one before (-1), or the usual one (0)."""

@@ -112,8 +112,8 @@ class MainWindow(QMainWindow):
         self.commands.add_shortcuts(self, lambda: sheet_over(self) is not None)
         wiring.connect(self, controllers, preferences)
         # after the layout has given everything its place
-        self.panels.changed.connect(lambda: QTimer.singleShot(0, self._settle))
-        self.panels.apply()
+        self.panels.changed.connect(lambda: QTimer.singleShot(0, self, self._settle))
+        theme.follow(self._measure)
         calm(self)
         self.composer.edit.setFocus()
 
@@ -127,8 +127,7 @@ class MainWindow(QMainWindow):
         # the one or the other
         column.addWidget(self.transcript, 1)
         column.addWidget(self.greeting, 1)
-        self.below = below
-        below.setMaximumWidth(theme.column_width())
+        self._below = below
         stack = QVBoxLayout(below)
         stack.setContentsMargins(0, 4, 0, 16)
         stack.setSpacing(8)
@@ -266,27 +265,8 @@ class MainWindow(QMainWindow):
         self.panels.open_inspector()
         self.inspector.show_drafting()
 
-    def refresh_theme(self) -> None:
-        """Colours, fonts and measures are others now."""
-        for part in (
-            self.header,
-            self.sidebar,
-            self.transcript,
-            self.greeting,
-            self.find_bar,
-            self.composer,
-            self.queued,
-            self.banner,
-            self.note,
-            self.inspector,
-            self.pages,
-        ):
-            part.refresh_theme()
-        if self.settings.page is not None:
-            self.settings.page.refresh_theme()
-        if self.dialogs.panel is not None:
-            self.dialogs.panel.refresh_theme()
-        self.below.setMaximumWidth(theme.column_width())
+    def _measure(self) -> None:
+        self._below.setMaximumWidth(theme.column_width())
         self.panels.fit(self.width(), -1)
 
     def _settle(self) -> None:

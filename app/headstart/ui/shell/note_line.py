@@ -34,12 +34,12 @@ class NoteLine(QFrame):
         self.links: list[QPushButton] = []
         self.dismiss = QToolButton(self)
         self.dismiss.setAccessibleName("Do not say this again")
+        self.dismiss.setIcon(icons.icon("x"))
         self.dismiss.setToolTip("Do not say this again")
         self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.dismiss.clicked.connect(self._on_dismiss)
         self._row.addWidget(self.dismiss)
         self._row.addStretch(1)
-        self.refresh_theme()
         self.hide()
 
     @property
@@ -68,9 +68,6 @@ class NoteLine(QFrame):
         """Something that matters more is told in the same place."""
         self._covered = on
         self._show()
-
-    def refresh_theme(self) -> None:
-        self.dismiss.setIcon(icons.icon("x"))
 
     def _show(self) -> None:
         kind = self.kind

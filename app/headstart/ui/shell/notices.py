@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.ui.kit import icons, theme
+from headstart.ui.kit import icons
 
 TOAST_MS = 8000
 # what cannot be undone leaves sooner: an undo that it covers is still possible then
@@ -50,6 +50,7 @@ class Banner(QFrame):
         self._act: Callable[[], None] = lambda: None
         self._action.clicked.connect(self._on_action)
         self._close = QToolButton(self)
+        self._close.setIcon(icons.icon("x", "warning"))
         self._close.setAccessibleName("Dismiss this notice")
         self._close.clicked.connect(self.dismiss)
         self._close.clicked.connect(self.answered)
@@ -79,7 +80,6 @@ class Banner(QFrame):
         if text != self._label.text():
             self._action.hide()
         self._label.setText(text)
-        self.refresh_theme()
         self.setAccessibleName(text)
         self.show()
 
@@ -97,9 +97,6 @@ class Banner(QFrame):
         self.withdraw()
         self._act()
         self.answered.emit()
-
-    def refresh_theme(self) -> None:
-        self._close.setIcon(icons.icon("x", theme.current().warning))
 
     def text(self) -> str:
         return self._label.text()

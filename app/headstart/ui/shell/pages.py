@@ -151,12 +151,6 @@ class Pages(QStackedWidget):
         elif self.on_settings and self.settings is not None:
             self.settings.next_pane()
 
-    def refresh_theme(self) -> None:
-        for place in (self._models_place, self._settings_place):
-            place.banner.refresh_theme()
-        if self.models is not None:
-            self.models.refresh_theme()
-
     def flush(self) -> None:
         """What was typed about a model."""
         if self.models is not None:

@@ -19,6 +19,7 @@ from headstart.ui.commands import key_text
 from headstart.ui.composer.slash_menu import SlashEntry
 from headstart.ui.kit.asking import TextQuestion
 from headstart.ui.kit.composing import commit_focused
+from headstart.ui.kit.one_window import OneWindow
 
 if TYPE_CHECKING:
     from headstart.ui.kit.values_dialog import ValuesDialog
@@ -32,13 +33,14 @@ Values = Mapping[str, str]
 class Prompts(QObject):
     """Its windows are made when they are needed."""
 
+    library: OneWindow[LibraryWindow] = OneWindow()
+    asking: OneWindow[ValuesDialog] = OneWindow()
+
     def __init__(self, window: MainWindow, preferences: Preferences) -> None:
         super().__init__(window)
         self._window = window
         self._preferences = preferences
-        self.library: LibraryWindow | None = None
         preferences.listen(self._on_settings)
-        self.asking: ValuesDialog | None = None
         window.composer.slash.entries = self._entries
         window.composer.prompts_menu.aboutToShow.connect(self._fill_menu)
         window.inspector.overview.preset_to_save.connect(self.save_preset)
@@ -135,18 +137,14 @@ class Prompts(QObject):
             window.presets_changed.connect(
                 lambda presets: self._preferences.update(presets=presets)
             )
-            window.finished.connect(self._on_closed)
-        self.library.show()
-        self.library.raise_()
+        else:
+            window = self.library
+        window.show()
+        window.raise_()
 
     def _on_settings(self, settings: Settings) -> None:
         if self.library is not None:
             self.library.follow(settings.prompts, settings.presets)
-
-    def _on_closed(self) -> None:
-        if self.library is not None:
-            self.library.deleteLater()
-            self.library = None
 
     def _fill(self, text: str, about: str, known: Values, then: Callable[[Values], object]) -> None:
         """Call `then` with the values of a text's variables, when the user has given them."""
@@ -162,13 +160,7 @@ class Prompts(QObject):
 
         dialog = self.asking = ValuesDialog(wanted, about, known, self._window)
         dialog.given.connect(lambda given: then({**values, **given}))
-        dialog.finished.connect(self._on_asked)
         dialog.open()
-
-    def _on_asked(self) -> None:
-        if self.asking is not None:
-            self.asking.deleteLater()
-            self.asking = None
 
     def _ask_name(self, title: str, suggested: str, then: Callable[[str], object]) -> None:
         def take(text: str) -> None:

@@ -44,10 +44,6 @@ class SearchBox(QLineEdit):
         self._timer.timeout.connect(lambda: self.looked_for.emit(self.text()))
         self.textChanged.connect(self._on_text)
 
-    def refresh_theme(self) -> None:
-        self._search.setIcon(icons.icon("search"))
-        self._filter.setIcon(icons.icon("sliders-horizontal"))
-
     def add_filter(self, words: str) -> None:
         """Put a filter behind what is there."""
         before = self.text().rstrip()

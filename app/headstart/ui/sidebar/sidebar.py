@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QFrame,
@@ -55,7 +55,7 @@ class Sidebar(QFrame):
         self.model.folder_renamed.connect(self.folder_renamed)
         self.view = ChatView(self.model, self)
         delegate = ChatListDelegate(self.model, self.view)
-        delegate.closeEditor.connect(lambda *_: QTimer.singleShot(0, self._take_later))
+        delegate.closeEditor.connect(lambda *_: QTimer.singleShot(0, self, self._take_later))
         self.view.setItemDelegate(delegate)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.installEventFilter(self)
@@ -73,9 +73,9 @@ class Sidebar(QFrame):
         self._models = SideEntry("Models", "box", self)
         self._models.setCheckable(True)
         self._settings = SideEntry("Settings", "settings", self)
-        self._help = self._tool("Help")
+        self._help = self._tool("Help", "circle-help")
         self._help.clicked.connect(lambda: self._open_menu_of(self._help, _HELP))
-        self._more = self._tool("More about all chats")
+        self._more = self._tool("More about all chats", "ellipsis")
         self._more.clicked.connect(lambda: self._open_menu_of(self._more, _MORE))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
@@ -96,10 +96,12 @@ class Sidebar(QFrame):
         layout.addLayout(last)
         self._commands = Commands()
         self._showing = ""
-        self._telling = True
         # what came while a title was edited: a new list would close the editor
         self._later: list[Callable[[], None]] = []
-        self.refresh_theme()
+        theme.follow(self._measure)
+
+    def _measure(self) -> None:
+        self.setFixedWidth(theme.sidebar_width())
 
     def set_commands(self, commands: Commands) -> None:
         self._commands = commands
@@ -120,9 +122,10 @@ class Sidebar(QFrame):
             self._more,
         ]
 
-    def _tool(self, name: str) -> QToolButton:
+    def _tool(self, name: str, icon: str) -> QToolButton:
         button = QToolButton(self)
         button.setObjectName("bar")
+        button.setIcon(icons.icon(icon))
         button.setToolTip(name)
         button.setAccessibleName(name)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -158,13 +161,10 @@ class Sidebar(QFrame):
         if self.view.state() == QListView.State.EditingState:
             self._later.append(change)
             return
-        self._telling = False
-        try:
+        with QSignalBlocker(self):
             change()
             self._show_empty()
             self._select(self._showing)
-        finally:
-            self._telling = True
 
     def _show_empty(self) -> None:
         none = self._listed and not self.model.rowCount()
@@ -173,18 +173,14 @@ class Sidebar(QFrame):
     def show_current(self, chat_id: str) -> None:
         """Mark the open chat, without announcing it as a choice."""
         self._showing = chat_id
-        self._telling = False
-        try:
+        with QSignalBlocker(self):
             self._select(self._showing)
-        finally:
-            self._telling = True
 
     def begin_rename(self, chat_id: str) -> None:
         index = self.model.index_of(chat_id)
         if index.isValid():
-            self._telling = False
-            self.view.setCurrentIndex(index)
-            self._telling = True
+            with QSignalBlocker(self):
+                self.view.setCurrentIndex(index)
             self.view.edit(index)
 
     def _take_later(self) -> None:
@@ -192,13 +188,6 @@ class Sidebar(QFrame):
         for change in later:
             self._change(change)
         self.show_current(self._showing)
-
-    def refresh_theme(self) -> None:
-        self.setFixedWidth(theme.sidebar_width())
-        self.search.refresh_theme()
-        self._help.setIcon(icons.icon("circle-help"))
-        self._more.setIcon(icons.icon("ellipsis"))
-        self.view.viewport().update()
 
     def _select(self, chat_id: str) -> None:
         index = self.model.index_of(chat_id)
@@ -213,7 +202,7 @@ class Sidebar(QFrame):
         keys = QGuiApplication.keyboardModifiers() & (
             Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
         )
-        if chat_id and self._telling and not keys:
+        if chat_id and not keys and not self.signalsBlocked():
             self._showing = chat_id
             self.chat_chosen.emit(chat_id)
 

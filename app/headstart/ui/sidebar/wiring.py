@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.models import ModelList
@@ -15,6 +15,7 @@ from headstart.core.settings.schema import ChatOptions
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.asking import TextQuestion
+from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.sidebar.sidebar import Sidebar
 
 if TYPE_CHECKING:
@@ -55,13 +56,14 @@ def _names(
 class OrderDialogs(QObject):
     """What asks for a name, tags or settings of folders, and the window of archived chats."""
 
+    archive: OneWindow[ArchiveWindow] = OneWindow()
+    settings: OneWindow[OverridesWindow] = OneWindow()
+
     def __init__(self, parent: QWidget, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__(parent)
         self._parent = parent
         self._controllers = controllers
         self._preferences = preferences
-        self.archive: ArchiveWindow | None = None
-        self.settings: OverridesWindow | None = None
         # models that can be chosen, as they were last listed
         self._models: list[tuple[str, str]] = []
         folders = controllers.folders
@@ -106,9 +108,10 @@ class OrderDialogs(QObject):
                 lambda ids: self._controllers.folders.archive(ids, archived=False)
             )
             window.delete_requested.connect(self._delete_archived)
-            window.finished.connect(self._on_archive_closed)
-        self.archive.show()
-        self.archive.raise_()
+        else:
+            window = self.archive
+        window.show()
+        window.raise_()
         self._controllers.folders.list_archive()
 
     def open_settings(self, path: str) -> None:
@@ -131,11 +134,6 @@ class OrderDialogs(QObject):
         if self.archive is not None:
             self.archive.set_chats(chats)
 
-    def _on_archive_closed(self) -> None:
-        if self.archive is not None:
-            self.archive.deleteLater()
-            self.archive = None
-
     def _on_models(self, models: ModelList) -> None:
         known = [one.ref for one in models.local if one.why_not is None]
         self._models = [(one.name, one.key) for one in known]
@@ -152,7 +150,6 @@ class OrderDialogs(QObject):
             folder.model or "",
         )  # fmt: skip
         window = OverridesWindow(owner, folder.options, self._preferences.current, self._parent)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         chosen = folder.model
 
         def store() -> None:
@@ -167,20 +164,18 @@ class OrderDialogs(QObject):
 
         window.changed.connect(lambda _options: store())
         window.model_changed.connect(choose)
-        window.finished.connect(lambda _result: setattr(self, "settings", None))
         self.settings = window
         window.open()
 
 
 class TrashOpener(QObject):
-    """One window at a time."""
+    window: OneWindow[TrashWindow] = OneWindow()
 
     def __init__(self, parent: QWidget, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__(parent)
         self._parent = parent
         self._chats = controllers.chat_list
         self._preferences = preferences
-        self.window: TrashWindow | None = None
         self._chats.trashed.connect(self._show)
 
     def open(self) -> None:
@@ -192,16 +187,12 @@ class TrashOpener(QObject):
             window = self.window = TrashWindow(days, self._parent)
             window.restore_requested.connect(self._chats.restore)
             window.delete_requested.connect(self._chats.delete_for_good)
-            window.finished.connect(self._on_closed)
-        self.window.show()
-        self.window.raise_()
+        else:
+            window = self.window
+        window.show()
+        window.raise_()
         self._chats.list_trash()
 
     def _show(self, chats: list[TrashedChat]) -> None:
         if self.window is not None:
             self.window.set_chats(chats)
-
-    def _on_closed(self) -> None:
-        if self.window is not None:
-            self.window.deleteLater()
-            self.window = None

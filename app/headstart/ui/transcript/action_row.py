@@ -13,7 +13,7 @@ from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.commands import ItemCommand, add_items
 from headstart.ui.kit import theme
 from headstart.ui.kit.hover import settle_after
-from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.tool import small_tool
 from headstart.ui.kit.when import clock_text
 
 # px at 100 % of a row, and between what stands in it
@@ -105,15 +105,6 @@ class ActionRow:
         if active != self._active:
             self._active = active
             self.arrange()
-
-    def refresh_theme(self) -> None:
-        dress(self.earlier, "chevron-left")
-        dress(self.later, "chevron-right")
-        if self._more is not None:
-            dress(self._more, "ellipsis")
-        for command in self._commands:
-            if command.id in self._buttons:
-                dress(self._buttons[command.id], command.icon)
 
     # --- where it is ---------------------------------------------------------------------
 

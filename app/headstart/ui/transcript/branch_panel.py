@@ -203,6 +203,7 @@ class BranchPanel(QFrame):
         self._title.setObjectName("chatTitle")
         self.close_button = QToolButton(self)
         self.close_button.setObjectName("bar")
+        self.close_button.setIcon(icons.icon("x"))
         self.close_button.setToolTip("Close")
         self.close_button.setAccessibleName("Close the branches")
         self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -226,6 +227,7 @@ class BranchPanel(QFrame):
         self.count = QLabel(self)
         self.count.setObjectName("quiet")
         self.compare = QPushButton("Compare", self)
+        self.compare.setIcon(icons.icon("columns-2"))
         self.compare.setAutoDefault(False)
         self.compare.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.compare.clicked.connect(self._on_compare)
@@ -246,7 +248,7 @@ class BranchPanel(QFrame):
         layout.addWidget(self._head)
         layout.addWidget(self.list, 1)
         layout.addLayout(foot)
-        self.refresh_theme()
+        theme.follow(self._measure)
 
     def set_nodes(self, nodes: Sequence[TreeNode]) -> None:
         self.rows.set_nodes(nodes)
@@ -259,13 +261,10 @@ class BranchPanel(QFrame):
             self.list.scrollTo(shown)
         self._show_compare()
 
-    def refresh_theme(self) -> None:
+    def _measure(self) -> None:
         self.setFixedWidth(theme.px(WIDTH))
         self._head.setFixedHeight(theme.px(48))
-        self.close_button.setIcon(icons.icon("x"))
-        self.compare.setIcon(icons.icon("columns-2"))
         self.list.doItemsLayout()
-        self.list.viewport().update()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         if watched is self.list and isinstance(event, QKeyEvent):

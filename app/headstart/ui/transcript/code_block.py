@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.markdown.json_answer import is_whole_json
 from headstart.ui.kit import icons, theme
-from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.tool import small_tool
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.highlight import Span
 from headstart.ui.transcript.markdown import Block
@@ -57,9 +57,7 @@ class CodeBlock(SidewaysBlock):
         self.wrap_button = small_tool(self, "text-wrap", name="Wrap long lines", tab=False)
         self.wrap_button.clicked.connect(self._wrap)
         self.wrap_button.setCheckable(True)
-        self._icons = {
-            self.copy_button: "copy", self.save_button: "download", self.wrap_button: "text-wrap"
-        }  # fmt: skip
+        self._buttons = (self.copy_button, self.save_button, self.wrap_button)
         host.highlighter.highlighted.connect(self._on_highlighted)
         self.set_block(block)
         self.refresh()
@@ -99,8 +97,6 @@ class CodeBlock(SidewaysBlock):
         wraps = self.wrap_button.isChecked()
         option.setWrapMode(modes.WrapAtWordBoundaryOrAnywhere if wraps else modes.NoWrap)
         self.document.setDefaultTextOption(option)
-        for button, name in self._icons.items():
-            dress(button, name)
         self._shown = {}
         self._colour()
         self._ask()
@@ -122,7 +118,7 @@ class CodeBlock(SidewaysBlock):
         # narrow ones only where there is something to wrap
         self.wrap_button.setVisible(self.wrap_button.isChecked() or self.bar.maximum() > 0)
         x = width - 8
-        for button in self._icons:
+        for button in self._buttons:
             if not button.isHidden():
                 hint = button.sizeHint()
                 x -= hint.width() + 2
@@ -157,7 +153,7 @@ class CodeBlock(SidewaysBlock):
 
     def _copy_code(self) -> None:
         QGuiApplication.clipboard().setText(self._as_written)
-        self.copy_button.setIcon(icons.icon("check", theme.current().accent))
+        self.copy_button.setIcon(icons.icon("check", "accent"))
         self.copy_button.setAccessibleName("Copied")
         QTimer.singleShot(COPIED_MS, self.copy_button, self._show_copy)
 

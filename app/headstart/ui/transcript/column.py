@@ -146,7 +146,7 @@ class Column:
         for item in self.items:
             item.measured_for = -1
             if item.widget is not None:
-                item.widget.refresh_theme()
+                item.widget.refresh()
         self.place()
 
     # --- what selecting sees -------------------------------------------------------------

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QToolButton
 
 from headstart.core.text.shown import count_words
-from headstart.ui.kit import icons, theme
+from headstart.ui.kit import icons
 
 # px above the end from which on it is shown, and its room to the edge
 _FAR, _ROOM = 160, 12
@@ -25,12 +25,7 @@ class EndButton(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Take over the theme of now."""
         self.setIcon(icons.icon("arrow-down"))
-        self.setFont(theme.text_font(theme.SMALL_SIZE))
         self._say()
 
     def added(self, count: int) -> None:

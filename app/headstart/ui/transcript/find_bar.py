@@ -8,9 +8,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from headstart.core.chats.finding import FoundInChat
-from headstart.ui.kit import theme
 from headstart.ui.kit.fields import clearable
-from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.tool import small_tool
 
 # from the last key until it is looked for
 _PAUSE_MS = 120
@@ -141,13 +140,6 @@ class FindBar(QFrame):
             self._at = (self._at + by) % self._total
             self._say()
             self._show()
-
-    def refresh_theme(self) -> None:
-        for button, name in zip(
-            self._buttons, ("git-branch", "chevron-up", "chevron-down", "x"), strict=True
-        ):
-            dress(button, name)
-        self.edit.setFont(theme.text_font())
 
     @property
     def _total(self) -> int:

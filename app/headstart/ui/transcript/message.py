@@ -225,11 +225,10 @@ class MessageWidget(QWidget):
 
     # --- looks ---------------------------------------------------------------------------
 
-    def refresh_theme(self) -> None:
+    def refresh(self) -> None:
         self._placed = None
         self.text.refresh()
-        self.reasoning.refresh_theme()
-        self.foot.refresh_theme()
+        self.reasoning.refresh()
         self._show_head()
 
     def enterEvent(self, event: QEnterEvent) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from headstart.core.chats.values import TurnStats
 from headstart.ui.kit import icons
 from headstart.ui.kit.accessible import be_fold
-from headstart.ui.kit.tool import dress, small_tool
+from headstart.ui.kit.tool import small_tool
 from headstart.ui.transcript.block_stack import GAP, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.streaming import StreamingMarkdown
@@ -62,13 +62,12 @@ class Reasoning:
         self.stack.hide()
         return y
 
-    def refresh_theme(self) -> None:
-        self.stack.refresh()
-        dress(self.toggle, self._icon)
-
     @property
     def _icon(self) -> str:
         return "chevron-down" if self.open else "chevron-right"
+
+    def refresh(self) -> None:
+        self.stack.refresh()
 
     def _on_toggle(self) -> None:
         self.open = not self.open

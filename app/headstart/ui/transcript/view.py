@@ -80,6 +80,7 @@ class TranscriptView(QAbstractScrollArea):
         self._all_wanted = False
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.verticalScrollBar().setSingleStep(theme.line_height())
+        theme.follow(self.refresh)
 
     # --- content -------------------------------------------------------------------------
 
@@ -158,8 +159,8 @@ class TranscriptView(QAbstractScrollArea):
         if item is not None and item.widget is not None:
             item.widget.show_progress(text)
 
-    def refresh_theme(self) -> None:
-        self.end_button.refresh()
+    def refresh(self) -> None:
+        """Measure and paint with the theme as it is now."""
         self.column.refresh()
         self.viewport().update()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.chats.tree import TreeNode
 from headstart.core.chats.values import BranchPage, Chat, Message, Role
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
 
@@ -83,14 +84,14 @@ class BranchDialogs(QObject):
 
     panel_wanted = Signal(QWidget)
     panel_closed = Signal()
+    comparing: OneWindow[CompareWindow] = OneWindow()
+    inserting: OneWindow[InsertWindow] = OneWindow()
 
     def __init__(self, parent: QWidget, controllers: Controllers) -> None:
         super().__init__(parent)
         self._parent = parent
         self._controllers = controllers
         self.panel: BranchPanel | None = None
-        self.comparing: CompareWindow | None = None
-        self.inserting: InsertWindow | None = None
         controllers.versions.mapped.connect(self._show_map)
         controllers.versions.compared.connect(self._show_versions)
         controllers.branch.shown.connect(lambda _same: self._follow())
@@ -114,10 +115,8 @@ class BranchDialogs(QObject):
         from headstart.ui.transcript.insert_window import InsertWindow
 
         window = self.inserting = InsertWindow(self._parent)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         insert = self._controllers.versions.insert
         window.submitted.connect(lambda role, text: insert(after, Role(role), text))
-        window.finished.connect(lambda _result: setattr(self, "inserting", None))
         window.open()
 
     def _follow(self) -> None:
@@ -138,9 +137,7 @@ class BranchDialogs(QObject):
         if len(versions) < 2:
             return
         window = self.comparing = CompareWindow(versions, shown, self._parent)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.chosen.connect(self._open)
-        window.finished.connect(lambda _result: setattr(self, "comparing", None))
         window.open()
 
     def _open(self, message_id: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QHeaderView,
@@ -135,22 +135,21 @@ class ImportWindow(Sheet):
             self.take.setFocus()
 
     def _fill(self, plan: Plan) -> None:
-        self.chats.blockSignals(True)
-        self.chats.clear()
-        for chat in plan.chats[:_MOST]:
-            versions = f" · {chat.branches} branches" if chat.branches > 1 else ""
-            texts = [chat.title or "Untitled", chat.source, f"{chat.messages:,}{versions}"]
-            item = QTreeWidgetItem([*texts, _STATES[chat.state]])
-            item.setToolTip(0, chat.title)
-            if chat.state != "here":
-                item.setData(0, _ID, chat.id)
-                item.setCheckState(0, Qt.CheckState.Checked)
-            self.chats.addTopLevelItem(item)
-        if len(plan.chats) > _MOST:
-            self.chats.addTopLevelItem(
-                QTreeWidgetItem([f"and {len(plan.chats) - _MOST:,} further", "", "", ""])
-            )
-        self.chats.blockSignals(False)
+        with QSignalBlocker(self.chats):
+            self.chats.clear()
+            for chat in plan.chats[:_MOST]:
+                versions = f" · {chat.branches} branches" if chat.branches > 1 else ""
+                texts = [chat.title or "Untitled", chat.source, f"{chat.messages:,}{versions}"]
+                item = QTreeWidgetItem([*texts, _STATES[chat.state]])
+                item.setToolTip(0, chat.title)
+                if chat.state != "here":
+                    item.setData(0, _ID, chat.id)
+                    item.setCheckState(0, Qt.CheckState.Checked)
+                self.chats.addTopLevelItem(item)
+            if len(plan.chats) > _MOST:
+                self.chats.addTopLevelItem(
+                    QTreeWidgetItem([f"and {len(plan.chats) - _MOST:,} further", "", "", ""])
+                )
 
     def _choices(self) -> list[QTreeWidgetItem]:
         """Lines of chats that can be imported."""
@@ -184,10 +183,9 @@ class ImportWindow(Sheet):
         """All, or none where all were chosen."""
         on = self.all.checkState() is not Qt.CheckState.Unchecked
         self.all.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-        self.chats.blockSignals(True)
-        for one in self._choices():
-            one.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
-        self.chats.blockSignals(False)
+        with QSignalBlocker(self.chats):
+            for one in self._choices():
+                one.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
         self._show_chosen()
 
     def show_result(self, result: Result) -> None:
@@ -216,18 +214,17 @@ class ImportWindow(Sheet):
 
     def _show_came(self, result: Result) -> None:
         """Lines of chats that came in; those that were left go."""
-        self.chats.blockSignals(True)
-        without = self.without
-        for row in reversed(range(self.chats.topLevelItemCount())):
-            item = self.chats.topLevelItem(row)
-            if item is None or not item.data(0, _ID):
-                continue
-            if item.data(0, _ID) in without:
-                self.chats.takeTopLevelItem(row)
-            else:
-                item.setData(0, Qt.ItemDataRole.CheckStateRole, None)
-                item.setText(3, "" if result.stopped else "imported")
-        self.chats.blockSignals(False)
+        with QSignalBlocker(self.chats):
+            without = self.without
+            for row in reversed(range(self.chats.topLevelItemCount())):
+                item = self.chats.topLevelItem(row)
+                if item is None or not item.data(0, _ID):
+                    continue
+                if item.data(0, _ID) in without:
+                    self.chats.takeTopLevelItem(row)
+                else:
+                    item.setData(0, Qt.ItemDataRole.CheckStateRole, None)
+                    item.setText(3, "" if result.stopped else "imported")
 
     def show_problem(self, text: str) -> None:
         self._rest()

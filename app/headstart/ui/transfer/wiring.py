@@ -16,6 +16,7 @@ from headstart.core.chats.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.dragging import chats_as_mime, folder_as_mime
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.one_window import OneWindow
 
 if TYPE_CHECKING:
     from headstart.chat.transfer.exporting import Copied
@@ -26,9 +27,9 @@ _FILES = "Conversations (*.json *.jsonl *.zip *.md *.chat);;All files (*)"
 
 
 class TransferOpener(QObject):
-    """One window of each kind at a time."""
-
     chat_wanted = Signal(str)  # a chat that came in
+    importing: OneWindow[ImportWindow] = OneWindow()
+    exporting: OneWindow[ExportWindow] = OneWindow()
 
     def __init__(self, controllers: Controllers, preferences: Preferences, parent: QWidget) -> None:
         super().__init__(parent)
@@ -37,8 +38,6 @@ class TransferOpener(QObject):
         self._chats = controllers.chat_list
         self._preferences = preferences
         self._parent = parent
-        self.importing: ImportWindow | None = None
-        self.exporting: ExportWindow | None = None
         self._dragging: QTemporaryDir | None = None
         self._dragged_chats: list[str] = []
         self._chats.listed.connect(self._on_listed)
@@ -66,10 +65,7 @@ class TransferOpener(QObject):
 
         if not paths:
             return
-        if self.importing is not None:
-            self.importing.close()
         window = self.importing = ImportWindow(paths, self._parent)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         transfer = self._transfer
         window.taken.connect(transfer.take)
         window.chat_wanted.connect(self.chat_wanted)
@@ -78,7 +74,6 @@ class TransferOpener(QObject):
         transfer.planned.connect(window.show_plan)
         transfer.imported.connect(window.show_result)
         transfer.import_failed.connect(window.show_problem)
-        window.finished.connect(lambda: self._on_import_closed(window))
         self._preferences.update(last_folder=str(Path(paths[0]).parent))
         window.open()
         transfer.plan(paths)
@@ -87,10 +82,7 @@ class TransferOpener(QObject):
         """Show what a backup would bring back; the user decides."""
         from headstart.ui.transfer.import_window import ImportWindow
 
-        if self.importing is not None:
-            self.importing.close()
         window = self.importing = ImportWindow([path], self._parent, backup=True)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         backups = self._backups
         window.taken.connect(
             lambda _paths, found, without: backups.restore(
@@ -103,13 +95,8 @@ class TransferOpener(QObject):
         backups.planned.connect(window.show_plan)
         backups.restored.connect(window.show_result)
         backups.failed.connect(window.show_problem)
-        window.finished.connect(lambda: self._on_import_closed(window))
         window.open()
         backups.plan(path)
-
-    def _on_import_closed(self, window: ImportWindow) -> None:
-        if self.importing is window:
-            self.importing = None
 
     # --- copying and dragging ------------------------------------------------------------
 
@@ -175,13 +162,11 @@ class TransferOpener(QObject):
         window = self.exporting = ExportWindow(
             chats, title, known.export_format, self._folder, self._parent
         )
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.wanted.connect(self._write)
         window.cancelled.connect(self._transfer.cancel_export)
         self._transfer.export_progress.connect(window.show_progress)
         self._transfer.export_ended.connect(window.show_ended)
         self._chats.list()
-        window.finished.connect(self._on_export_closed)
         window.open()
 
     def _on_listed(self, chats: list[ChatSummary], _texts: object) -> None:
@@ -191,9 +176,6 @@ class TransferOpener(QObject):
     def _write(self, wanted: Wanted, path: str) -> None:
         self._preferences.update(last_folder=str(Path(path).parent), export_format=wanted.format)
         self._transfer.export(wanted, path)
-
-    def _on_export_closed(self) -> None:
-        self.exporting = None
 
     @property
     def _format(self) -> str:
