@@ -29,7 +29,7 @@ from headstart.core.models.ref import ModelRef
 from headstart.home import Home
 from headstart.hub import checked, library
 from headstart.hub.library import open_model, starter_model
-from headstart.hub.sources import Place, Source
+from headstart.hub.sources import ModelFolder, ModelSource
 from headstart.launch import make_application, start_logging
 from tests.models.drafts import drop_layers
 
@@ -102,7 +102,7 @@ def only_our_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other programs have none here, whatever this computer has."""
     monkeypatch.setattr(
         "headstart.chat.services.default_places",
-        lambda cache: [Place(Source.HUGGING_FACE, cache)],
+        lambda cache: [ModelFolder(ModelSource.HUGGING_FACE, cache)],
     )
 
 

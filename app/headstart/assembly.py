@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
-from headstart.chat.services import Services, Weights, make_services
+from headstart.chat.services import ModelLocations, Services, make_services
 from headstart.chat.transfer.backup import Places
 from headstart.core.told import told
 from headstart.engine.generator import Generator
@@ -29,6 +29,7 @@ from headstart.storage.worker import Storage
 from headstart.ui.controllers.everything import Controllers, make_controllers
 from headstart.ui.kit import pictures, theme
 from headstart.ui.shell.main_window import MainWindow
+from headstart.ui.shell.wiring import make_window
 from headstart.ui.transfer.renderers import RENDERERS
 
 # what quitting may wait for prefixes that are still being written
@@ -68,47 +69,24 @@ async def open_app(
 
     def make_generator() -> Generator:
         # on the engine thread: model libraries are imported when first used
-        from headstart.engine.local import LocalGenerator
-        from headstart.engine.prefix.tracer import TraceMemory
-        from headstart.engine.resources import Resources
-        from headstart.hub.checked import CheckedModels
-        from headstart.storage.adapters.profiles import StoredProfiles
-        from headstart.storage.adapters.replies import StoredReplies
-
-        return LocalGenerator(
-            Resources(
-                CheckedModels(home.checked_models),
-                StoredProfiles(storage),
-                prefix_store,
-                TraceMemory(StoredTraces(storage)),
-                running,
-                pictures.pixels,
-                StoredReplies(storage),
-            )
-        )
+        return _make_generator(home, storage, prefix_store, running)
 
     keychain = Keychain()
     hub = Hub(keychain, preferences)
     places = Places(
         home.database, home.backups, home.blobs, home.settings, home.known_models, home.temporary
     )
-    weights = Weights(hub, home.known_models, home.downloads, home.temporary, places, home.log)
+    weights = ModelLocations(
+        hub, home.known_models, home.downloads, home.temporary, places, home.log
+    )
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store.controls, weights
     )
     services.exporting.renderers.update(RENDERERS)
     controllers = make_controllers(services)
-    window = MainWindow(controllers, preferences)
+    window = make_window(controllers, preferences)
 
-    def wake() -> None:
-        # not before the list is there: two imports at once would hold each other up
-        controllers.wake()
-        services.mirror.wake()
-        services.finding.start()
-        window.transcript.host.highlighter.prepare()
-
-    controllers.chat_list.listed.connect(wake, Qt.ConnectionType.SingleShotConnection)
-    controllers.start()
+    _start(window, controllers, services)
     said = [notice.text] if notice is not None else []
     if died is not None:
         running.end()
@@ -121,6 +99,43 @@ async def open_app(
     if said:
         window.banner.show_text("start", " ".join(said))
     return App(home, window, controllers, services, storage, prefix_store)
+
+
+def _make_generator(
+    home: Home, storage: Storage, prefix_store: PrefixStore, running: RunningFile
+) -> Generator:
+    from headstart.engine.local import LocalGenerator
+    from headstart.engine.prefix.tracer import TraceMemory
+    from headstart.engine.resources import Resources
+    from headstart.hub.checked import CheckedModelsFile
+    from headstart.storage.adapters.profiles import StoredProfiles
+    from headstart.storage.adapters.replies import StoredReplies
+
+    return LocalGenerator(
+        Resources(
+            CheckedModelsFile(home.checked_models),
+            StoredProfiles(storage),
+            prefix_store,
+            TraceMemory(StoredTraces(storage)),
+            running,
+            pictures.pixels,
+            StoredReplies(storage),
+        )
+    )
+
+
+def _start(window: MainWindow, controllers: Controllers, services: Services) -> None:
+    """List the chats, and begin work in the background once the list is there."""
+
+    def wake() -> None:
+        # not before the list is there: two imports at once would hold each other up
+        controllers.wake()
+        services.mirror.wake()
+        services.finding.start()
+        window.transcript.host.highlighter.prepare()
+
+    controllers.chat_list.listed.connect(wake, Qt.ConnectionType.SingleShotConnection)
+    controllers.start()
 
 
 async def close_app(app: App) -> None:

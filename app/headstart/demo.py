@@ -12,7 +12,7 @@ from pathlib import Path
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded, ReplyEvent
-from headstart.chat.transfer.exporting import Run
+from headstart.chat.transfer.export_request import ExportJobRun
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from headstart.core.told import AS_WRITTEN, told
@@ -68,6 +68,6 @@ async def run_demo(app: App) -> int:
     wanted = exporting.wanted(
         [app.controllers.open.id], "markdown", reasoning=True, stats=False, branches=False
     )
-    await exporting.write(wanted, words, Run())
+    await exporting.write(wanted, words, ExportJobRun())
     print(f"[screenshot: {picture}]\n[conversation: {words}]")
     return 0

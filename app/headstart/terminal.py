@@ -20,12 +20,12 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.databases import Databases
 from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
-from headstart.chat.services import Weights
+from headstart.chat.services import ModelLocations
+from headstart.chat.transfer.export_request import ExportJobRun as ExportRun
 from headstart.chat.transfer.exporting import Exporting, formats
-from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.importing import Importing
-from headstart.chat.transfer.intake import Plan, Result
-from headstart.chat.transfer.intake import Run as ImportRun
+from headstart.chat.transfer.intake import ImportJobRun as ImportRun
+from headstart.chat.transfer.intake import ImportPlan, Result
 from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder
@@ -116,10 +116,10 @@ async def _run(home: Home, options: argparse.Namespace) -> int:
 async def _import(
     home: Home, storage: Storage, preferences: Preferences, options: argparse.Namespace
 ) -> int:
-    weights = Weights(Hub(Keychain(), preferences), home.known_models)
+    weights = ModelLocations(Hub(Keychain(), preferences), home.known_models)
     shelf = weights.shelf(preferences)
     importing = Importing(storage, shelf, preferences, Broadcast(), home.temporary)
-    found: Plan | Result
+    found: ImportPlan | Result
     known: int
     if options.dry_run:
         plan = found = await importing.plan(options.files, ImportRun())

@@ -21,7 +21,7 @@ from headstart.core.settings.schema import (
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.library import starter_model
 from tests.conftest import until
 from tests.support.driver import reply_done
@@ -65,7 +65,7 @@ def without_window() -> dict[str, Any]:
     settings = EngineSettings(context_length=CONTEXT)
     speeds: list[float] = []
     with tempfile.TemporaryDirectory() as place:
-        checked = CheckedModels(Path(place) / "checked.json")
+        checked = CheckedModelsFile(Path(place) / "checked.json")
         checked.add(model, settings)
         generator = LocalGenerator(Resources(checked))
         for _ in range(3):

@@ -40,7 +40,7 @@ from headstart.engine.resources import Resources
 from headstart.engine.runner import Runner
 from headstart.engine.stop import StopSignal
 from headstart.engine.template import ChatTemplate
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.library import starter_model
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
@@ -66,7 +66,7 @@ WORDS += ["candle", "forest", "island", "mirror", "orange", "pepper", "rabbit", 
 
 
 def generator() -> LocalGenerator:
-    return LocalGenerator(Resources(CheckedModels(bench_cache() / "checked-models.json")))
+    return LocalGenerator(Resources(CheckedModelsFile(bench_cache() / "checked-models.json")))
 
 
 def request(model: ModelRef, *texts: str, tokens: int) -> GenerationRequest:

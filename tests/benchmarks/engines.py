@@ -38,7 +38,7 @@ from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.home import Home
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.library import open_model, starter_model
 from headstart.launch import Start, run
 from tests.benchmarks.peers import bench_cache, peer
@@ -65,7 +65,7 @@ class Ours:
 
     def __init__(self, folder: Path, place: Path) -> None:
         self._model = open_model(folder)
-        self._generator = LocalGenerator(Resources(CheckedModels(place / "checked.json")))
+        self._generator = LocalGenerator(Resources(CheckedModelsFile(place / "checked.json")))
         self._engine = EngineSettings(backend="mlx", context_length=1024)
 
     def speed(self, tokens: int, wanted: Speculation, draft: ModelRef | None = None) -> float:

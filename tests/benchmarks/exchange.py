@@ -21,8 +21,8 @@ import psutil
 import qasync
 
 from headstart.assembly import App, close_app, open_app
-from headstart.chat.transfer.exporting import Run as ExportRun
-from headstart.chat.transfer.intake import Run
+from headstart.chat.transfer.export_request import ExportJobRun as ExportRun
+from headstart.chat.transfer.intake import ImportJobRun
 from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from headstart.launch import make_application
@@ -86,7 +86,7 @@ async def _measure(report: Report, folder: Path) -> None:
     alone = await _frames(app, asyncio.sleep(ALONE))
     memory = Memory()
     began = time.monotonic()
-    run = Run()
+    run = ImportJobRun()
     frames = await _frames(app, app.services.importing.run([source], run))
     report.add("import_10000_s", time.monotonic() - began, "at most 60", _size(source))
     report.add("import_memory_mb", memory.end(), "at most 300", "with the mapped file")
@@ -96,7 +96,7 @@ async def _measure(report: Report, folder: Path) -> None:
     await writing
     report.add("reply_tokens_s", statistics.median(speeds), "", "the other chat, all the while")
     began = time.monotonic()
-    await app.services.importing.run([source], Run())
+    await app.services.importing.run([source], ImportJobRun())
     report.add("import_again_s", time.monotonic() - began, "", "nothing is new")
     for form, name in (("headstart", "all.headstart.zip"), ("markdown", "all.zip")):
         wanted = app.services.exporting.wanted(

@@ -22,7 +22,7 @@ from headstart.core.errors import ModelProblem
 from headstart.hub.online.client import HubClient
 from headstart.hub.online.remote_model import RemoteModels
 from headstart.hub.shelf import Shelf
-from headstart.hub.sources import Place, Source
+from headstart.hub.sources import ModelFolder, ModelSource
 from tests.benchmarks.hub_process import HubProcess, blob
 from tests.benchmarks.report import Report, spread
 from tests.support.download_child import open_queue
@@ -199,7 +199,7 @@ def measure_scan(report: Report) -> None:
         known = folder / "known.json"
         known.unlink(missing_ok=True)
         for figures in (cold, warm, warm):
-            shelf = Shelf(known, lambda: [Place(Source.FOLDER, folder)])
+            shelf = Shelf(known, lambda: [ModelFolder(ModelSource.FOLDER, folder)])
             began = time.perf_counter()
             found = shelf.look()
             figures.append(time.perf_counter() - began)

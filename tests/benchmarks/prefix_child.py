@@ -23,7 +23,7 @@ from headstart.engine.prefix.tracer import TraceMemory
 from headstart.engine.prompt import GUARD
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.library import open_model
 from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.adapters.profiles import StoredProfiles
@@ -40,7 +40,7 @@ class Program:
         reply_emitter.EMIT_SECONDS = 0.0
         self.settings = EngineSettings(context_length=context)
         self.model = open_model(model)
-        checked = CheckedModels(bench_cache() / "checked-models.json")
+        checked = CheckedModelsFile(bench_cache() / "checked-models.json")
         checked.add(self.model, self.settings)
         home.mkdir(parents=True, exist_ok=True)
         self.storage = Storage(home / "a.db", home / "backups")
@@ -53,7 +53,7 @@ class Program:
 
     def forget_store(self) -> None:
         """From now on nothing that was kept is used."""
-        checked = CheckedModels(bench_cache() / "checked-models.json")
+        checked = CheckedModelsFile(bench_cache() / "checked-models.json")
         self.generator = LocalGenerator(Resources(checked, StoredProfiles(self.storage)))
 
     def make_chat(self, chat_id: str) -> None:

@@ -20,7 +20,7 @@ from headstart.engine.local import LocalGenerator
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.resources import Resources
 from headstart.engine.runner import Runner
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, spread
 from tests.benchmarks.speculation_texts import PROMPTS
@@ -39,7 +39,7 @@ class Asker:
 
     def __init__(self, url: str, kind: ServerKind, draft: ModelRef) -> None:
         self.session = RemoteSession(lambda _account: None)
-        checked = CheckedModels(bench_cache() / "checked-models.json")
+        checked = CheckedModelsFile(bench_cache() / "checked-models.json")
         self.runner = Runner(lambda: LocalGenerator(Resources(checked)))
         self.model = ServerModel(Connection("s", "Slow", url, "", 600, True, kind), "harbour-7b")
         self.draft = draft

@@ -26,7 +26,7 @@ from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from tests.benchmarks.peers import bench_cache, peer
 
 OFF = Speculation(enabled=False)
@@ -67,7 +67,7 @@ class Engine:
         reply_emitter.EMIT_SECONDS = 0.0
         self.model, self.draft = model, draft
         self.profiles = MemoryProfiles()
-        checked = CheckedModels(bench_cache() / "checked-models.json")
+        checked = CheckedModelsFile(bench_cache() / "checked-models.json")
         self.generator = LocalGenerator(Resources(checked, self.profiles))
         self._warm()
 

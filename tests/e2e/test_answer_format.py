@@ -20,7 +20,7 @@ from headstart.engine.constraints.answer_format import check_schema, fits
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.library import open_model
 from tests.e2e.test_speculation import MODES
 from tests.models.mlx_folder import make_mlx
@@ -48,7 +48,7 @@ class Engine:
     def __init__(self, model: ModelRef, folder: Path, backend: Backend = "auto") -> None:
         self.model = model
         self.settings = EngineSettings(context_length=1024, kv_type="bf16", backend=backend)
-        checked = CheckedModels(folder / "checked.json")
+        checked = CheckedModelsFile(folder / "checked.json")
         checked.add(model, self.settings)
         self.checked = checked
         self.generator = LocalGenerator(Resources(checked))

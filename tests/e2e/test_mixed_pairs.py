@@ -18,7 +18,7 @@ from headstart.engine.resources import Resources
 from headstart.engine.speculation.calibration import SIZES
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.library import open_model
 from tests.models.tiny import make_tiny
 
@@ -34,7 +34,7 @@ def engine(
     target = open_model(make_tiny(request.param, starter.path, tmp_path / "target.gguf"))
     # one layer of a plain transformer: smaller than each target
     draft = open_model(make_tiny("llama", starter.path, tmp_path / "draft.gguf", layers=1))
-    checked = CheckedModels(tmp_path / "checked.json")
+    checked = CheckedModelsFile(tmp_path / "checked.json")
     for model in (target, draft):
         checked.add(model, SETTINGS)
     generator = LocalGenerator(Resources(checked))

@@ -13,7 +13,7 @@ from headstart.core.models.ref import ModelRef
 from headstart.core.running import Doing
 from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.home import Home
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.storage.adapters.running import RunningFile
 from tests.conftest import OpenApp, until
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
@@ -60,7 +60,7 @@ async def test_no_text_of_a_chat_reaches_the_log(
     running: OpenApp, home: Home, quoting: ModelRef, logged: None
 ) -> None:
     async with running() as app:
-        CheckedModels(home.checked_models).add(quoting, EngineSettings())
+        CheckedModelsFile(home.checked_models).add(quoting, EngineSettings())
         app.services.preferences.update(
             sampling=SamplingChoice(temperature=0, max_tokens=4, stop=(f"{CANARY}-stop",)),
             system_prompt=f"{CANARY}-system",
@@ -204,17 +204,17 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
     draft = drop_layers(starter.path, tmp_path / "small-draft.gguf", [12, 18])
     ref = ModelRef(draft, draft.stem, draft.stat().st_size)
     async with running() as app:
-        CheckedModels(app.home.checked_models).add(ref, EngineSettings())
+        CheckedModelsFile(app.home.checked_models).add(ref, EngineSettings())
         app.services.preferences.update(model_files=(ref.key,))
         app.controllers.speculation.list()
         panel = app.window.inspector.speculation
         await until(lambda: panel.draft_box.findData(ref.key) > 0)
         said: list[str] = []
         app.controllers.speculation.activity_changed.connect(
-            lambda _: said.append(panel.live["Now"].text())
+            lambda _: said.append(panel.live.values["Now"].text())
         )
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(ref.key))
         await until(lambda: any(text.startswith("calibrating") for text in said))
-        await until(lambda: panel.live["Now"].text() in ("ready", "not drafting"))
+        await until(lambda: panel.live.values["Now"].text() in ("ready", "not drafting"))
         assert "of the time here" in panel.why.text()
         await until(lambda: panel.curve.shown is not None)

@@ -29,7 +29,7 @@ from headstart.engine.speculation import draft_model, drafting, loop, token_mapp
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from tests.models.drafts import drop_layers
 from tests.support.sampled import sampled
 
@@ -86,7 +86,7 @@ class Engine:
     def __init__(self, model: ModelRef, folder: Path, kv: KvType = "bf16") -> None:
         self.model = model
         self.settings = EngineSettings(context_length=1024, kv_type=kv)
-        checked = CheckedModels(folder / "checked.json")
+        checked = CheckedModelsFile(folder / "checked.json")
         self.generator = LocalGenerator(Resources(checked))
         self._checked = checked
         self._plain: dict[str, Written] = {}

@@ -11,7 +11,7 @@ from headstart.core.chats.parts import Origin
 from headstart.core.models.heads import AUTOMATIC
 from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import EngineSettings, SamplingChoice
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from tests.conftest import OpenApp, until
 from tests.models.drafts import drop_layers
 from tests.support.driver import ask, stored_chat
@@ -29,7 +29,7 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
     running: OpenApp, draft: ModelRef
 ) -> None:
     async with running() as app:
-        CheckedModels(app.home.checked_models).add(draft, EngineSettings())
+        CheckedModelsFile(app.home.checked_models).add(draft, EngineSettings())
         app.services.preferences.update(
             model_files=(draft.key,), sampling=SamplingChoice(temperature=0, max_tokens=40)
         )
@@ -47,7 +47,7 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
         assert stats is not None
         assert stats.draft_accepted > 0
         assert app.window.header.draft_pill.toolTip()
-        await until(lambda: "of" in panel.live["Accepted"].text())
+        await until(lambda: "of" in panel.live.values["Accepted"].text())
         text_part = reply.parts[0]
         assert {run.origin for run in text_part.origins} == {Origin.DRAFT, Origin.TARGET}
         assert sum(run.length for run in text_part.origins) == len(text_part.text)
@@ -77,7 +77,7 @@ async def test_measuring_runs_shows_a_curve_and_can_be_cancelled(
     running: OpenApp, draft: ModelRef
 ) -> None:
     async with running() as app:
-        CheckedModels(app.home.checked_models).add(draft, EngineSettings())
+        CheckedModelsFile(app.home.checked_models).add(draft, EngineSettings())
         app.services.preferences.update(model_files=(draft.key,))
         panel = app.window.inspector.speculation
         assert not panel.calibrate.isEnabled()

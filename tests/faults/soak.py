@@ -26,7 +26,7 @@ from headstart.core.settings.prefix import PrefixSettings
 from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.engine.backends.llama_cpp.context import LlamaContext
 from headstart.home import Home
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.library import starter_model
 from tests.conftest import until
 from tests.models.drafts import drop_layers
@@ -208,7 +208,7 @@ async def run(turns: int, seed: int, tell: Callable[[str], None]) -> Soaked:
         home = Home(folder / "home")
         app = await open_app(home)
         for model in (starter, small):
-            CheckedModels(home.checked_models).add(model, EngineSettings(context_length=2048))
+            CheckedModelsFile(home.checked_models).add(model, EngineSettings(context_length=2048))
         app.services.preferences.update(
             model_files=(small.key,),
             engine=EngineSettings(context_length=2048),

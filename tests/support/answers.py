@@ -19,7 +19,8 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked
-from headstart.chat.transfer.exporting import Exporting, Run
+from headstart.chat.transfer.export_request import ExportJobRun
+from headstart.chat.transfer.exporting import Exporting
 from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.chats.values import Chat, FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
@@ -125,7 +126,7 @@ class Talk:
 
     async def export(self, chat_id: str, path: Path, form: str = "markdown") -> None:
         wanted = self.exporting.wanted([chat_id], form, reasoning=True, stats=False, branches=False)
-        await self.exporting.write(wanted, path, Run())
+        await self.exporting.write(wanted, path, ExportJobRun())
 
     async def written(self, chat_id: str) -> None:
         """Wait for the reply to be stored."""

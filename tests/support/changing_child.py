@@ -20,7 +20,7 @@ from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 
 TOKENS = 60
 
@@ -58,7 +58,7 @@ WHEN = ("1", "20", "second", "first")
 def main() -> None:
     path, how, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     folder = path.parent
-    checked = CheckedModels(folder / "checked.json")
+    checked = CheckedModelsFile(folder / "checked.json")
     generator = LocalGenerator(Resources(checked))
     model = ModelRef(path, path.stem, path.stat().st_size)
     written: list[str] = []

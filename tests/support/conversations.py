@@ -33,10 +33,10 @@ from headstart.exchange.detect import recognise
 from headstart.exchange.ids import OWN
 from headstart.exchange.material import open_material
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation, ModelName, Node, active_to
+from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName, active_to
 
 
-def read_all(path: Path, scratch: Path) -> tuple[list[Conversation], Report]:
+def read_all(path: Path, scratch: Path) -> tuple[list[ExchangeChat], Report]:
     """Everything in a file, folder or zip; raises ImportProblem."""
     report = Report()
     material = open_material(path, scratch)
@@ -49,7 +49,7 @@ def read_all(path: Path, scratch: Path) -> tuple[list[Conversation], Report]:
         material.close()
 
 
-def read_bytes(data: bytes, folder: Path, name: str = "file") -> tuple[list[Conversation], Report]:
+def read_bytes(data: bytes, folder: Path, name: str = "file") -> tuple[list[ExchangeChat], Report]:
     path = folder / name
     path.write_bytes(data)
     return read_all(path, folder)
@@ -141,10 +141,10 @@ _ENDED = [status for status in MessageStatus if status is not MessageStatus.OPEN
 
 
 @st.composite
-def conversations(draw: st.DrawFn, most: int = 12) -> Conversation:
+def conversations(draw: st.DrawFn, most: int = 12) -> ExchangeChat:
     """A tree of messages with any shape, in which every part has its bytes."""
     blobs: dict[str, bytes] = {}
-    nodes: list[Node] = []
+    nodes: list[ChatNode] = []
     for number in range(draw(st.integers(1, most))):
         deep = draw(st.booleans())
         above = [None, *nodes]
@@ -153,7 +153,7 @@ def conversations(draw: st.DrawFn, most: int = 12) -> Conversation:
             st.sampled_from([one for one in MessageStatus if one is not MessageStatus.OPEN])
         )
         nodes.append(
-            Node(
+            ChatNode(
                 id=f"{number:032x}",
                 parent=parent.id if parent is not None else None,
                 role=draw(st.sampled_from(Role)),
@@ -166,7 +166,7 @@ def conversations(draw: st.DrawFn, most: int = 12) -> Conversation:
                 extra=draw(extras),
             )
         )
-    return Conversation(
+    return ExchangeChat(
         source=OWN,
         id="c" * 32,
         title=draw(texts),

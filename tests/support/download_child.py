@@ -12,19 +12,19 @@ from pathlib import Path
 
 from headstart.core.hub.downloads import DownloadState
 from headstart.hub.downloads.book import Book
-from headstart.hub.downloads.queue import Downloads
-from headstart.hub.downloads.transfer import Timing
+from headstart.hub.downloads.queue import DownloadQueue
+from headstart.hub.downloads.transfer import TransferTiming
 from headstart.hub.online.client import HubClient
 
 # as in the program, but for waits, which are a tenth of it
-TIMING = Timing(first=0.05, most=1.0, slow=1.0, reserve=64 << 20)
+TIMING = TransferTiming(first=0.05, most=1.0, slow=1.0, reserve=64 << 20)
 STALL = 1.5
 
 
-def open_queue(endpoint: str, folder: Path) -> Downloads:
+def open_queue(endpoint: str, folder: Path) -> DownloadQueue:
     client = HubClient(endpoint=endpoint, stall_seconds=STALL)
     book = Book(folder / "book.json")
-    return Downloads(book, folder / "cache", client.source, lambda: None, TIMING)
+    return DownloadQueue(book, folder / "cache", client.source, lambda: None, TIMING)
 
 
 def main() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from headstart.core.hub.catalog import Details
 from headstart.core.hub.downloads import Download, DownloadState
 from headstart.hub.downloads.book import Book
-from headstart.hub.downloads.queue import Downloads
-from headstart.hub.downloads.transfer import Timing
+from headstart.hub.downloads.queue import DownloadQueue
+from headstart.hub.downloads.transfer import TransferTiming
 from headstart.hub.online.client import HubClient
 from tests.support.hub_server import HubServer
 
@@ -19,7 +19,9 @@ MODEL = random.Random(7).randbytes(3 << 20)
 OTHER = random.Random(8).randbytes(300 << 10)
 SMALL = b'{"model_type": "llama"}'
 REPO = "maker/model-GGUF"
-QUICK = Timing(first=0.01, most=0.1, slow=0.4, least=64 << 10, piece=256 << 10, reserve=1 << 20)
+QUICK = TransferTiming(
+    first=0.01, most=0.1, slow=0.4, least=64 << 10, piece=256 << 10, reserve=1 << 20
+)
 
 
 class Desk:
@@ -32,8 +34,8 @@ class Desk:
         self.changes = 0
         self.queue = self._open()
 
-    def _open(self) -> Downloads:
-        return Downloads(Book(self.book), self.cache, self.client.source, self._count, QUICK)
+    def _open(self) -> DownloadQueue:
+        return DownloadQueue(Book(self.book), self.cache, self.client.source, self._count, QUICK)
 
     def _count(self) -> None:
         self.changes += 1

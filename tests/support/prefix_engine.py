@@ -34,7 +34,7 @@ from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prefix.tracer import TraceMemory
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.adapters.profiles import StoredProfiles
 from headstart.storage.adapters.replies import StoredReplies
@@ -80,7 +80,7 @@ class PrefixEngine:
         self.start()
 
     def start(self) -> None:
-        checked = CheckedModels(self.folder / "checked.json")
+        checked = CheckedModelsFile(self.folder / "checked.json")
         checked.add(self.model, self.settings)
         self.storage = Storage(self.folder / "a.db", self.folder / "backups")
         self.store = PrefixStore(self.folder / "prefixes", StoredPrefixes(self.storage))

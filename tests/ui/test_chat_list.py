@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.sidebar.chat_list import SECTION, ChatListModel
-from headstart.ui.sidebar.rows import Row
+from headstart.ui.sidebar.rows import ChatRow
 
 NOW = datetime.datetime.now().timestamp() * 1000
 DAY = 86_400_000
@@ -41,7 +41,7 @@ def _rows(model: ChatListModel) -> list[tuple[object, object]]:
     ]
 
 
-def _whole_rows(model: ChatListModel) -> list[Row | None]:
+def _whole_rows(model: ChatListModel) -> list[ChatRow | None]:
     return [model.row_at(model.index(number)) for number in range(model.rowCount())]
 
 

@@ -14,7 +14,7 @@ from headstart.core.chats.parts import BlobRef, ImagePart, TextPart
 from headstart.core.chats.values import Role
 from headstart.exchange.formats import format_of
 from headstart.exchange.include import Include
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from headstart.ui.transfer.renderers import RENDERERS
 from tests.support.conversation_files import png
 
@@ -25,7 +25,7 @@ _TASKS = "- [x] packed\n- [ ] paid"
 _WORDS = "Long sentences fill the page, one after another, until the next page begins. " * 12
 
 
-def chat() -> Conversation:
+def chat() -> ExchangeChat:
     texts = [f"Turn {n:03} begins.\n\n{_WORDS}\n\nTurn {n:03} ends." for n in range(40)]
     texts[1] = "\n\n".join(
         ["Turn 001 begins.", _CODE, _TABLE, _TASKS, "$$x_1 * y_2$$", "Turn 001 ends."]
@@ -36,7 +36,7 @@ def chat() -> Conversation:
     texts[3] = f"Turn 003 begins.\n\n{items}\n\nTurn 003 ends."
     texts[5] = f"Turn 005 begins.\n\n| a | b |\n| --- | --- |\n{rows}\n\nTurn 005 ends."
     nodes = tuple(
-        Node(
+        ChatNode(
             f"{n:032x}",
             f"{n - 1:032x}" if n else None,
             Role.ASSISTANT if n % 2 else Role.USER,
@@ -44,7 +44,7 @@ def chat() -> Conversation:
         )
         for n, text in enumerate(texts)
     )
-    return Conversation("headstart", "c" * 32, "Rivers", nodes, created_at=1_760_000_000_000)
+    return ExchangeChat("headstart", "c" * 32, "Rivers", nodes, created_at=1_760_000_000_000)
 
 
 async def document(form: str) -> bytes:
@@ -104,8 +104,8 @@ async def test_the_document_has_every_word() -> None:
 async def test_a_damaged_image_costs_no_words() -> None:
     data = png()[:40]
     image = ImagePart("p.png", BlobRef(hashlib.sha256(data).hexdigest(), 40, "image/png"), 3, 2)
-    node = Node("1", None, Role.USER, (image, TextPart("Words of the question.")))
-    damaged = Conversation("list", "c", "T", (node,), blobs={image.blob.digest: data})
+    node = ChatNode("1", None, Role.USER, (image, TextPart("Words of the question.")))
+    damaged = ExchangeChat("list", "c", "T", (node,), blobs={image.blob.digest: data})
 
     async def written(form: str) -> bytes:
         make = format_of(form).to_bytes

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from headstart.core.chats.values import MessageStatus
-from headstart.core.hub.downloads import Download, DownloadState, RemoteFile, Wanted
+from headstart.core.hub.downloads import Download, DownloadRequest, DownloadState, RemoteFile
 from headstart.home import Home
 from headstart.ui.models.results import ITEM
 from tests.conftest import OpenApp, until
@@ -197,7 +197,9 @@ async def test_much_is_not_thrown_away_without_a_question(running: OpenApp, hub:
         row = open_page(app).running
         row.cancelled.disconnect()
         row.cancelled.connect(cancelled.append)
-        wanted = Wanted("a/b", "c", "Big", (RemoteFile("f.gguf", 4_000_000_000, "x"),), "f.gguf")
+        wanted = DownloadRequest(
+            "a/b", "c", "Big", (RemoteFile("f.gguf", 4_000_000_000, "x"),), "f.gguf"
+        )
         row.show_download(Download(wanted, DownloadState.RUNNING, 2_000_000_000), first=True)
         row.cancel.click()
         question = asked(row)

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from headstart.assembly import App
 from headstart.core.text.matching import score
-from headstart.ui.shell.palette import Entry, Palette
+from headstart.ui.shell.palette import Palette, PaletteEntry
 from tests.conftest import OpenApp, until
 from tests.ui.test_searching import store
 
@@ -31,7 +31,7 @@ def opened(app: App) -> Palette:
     return palette
 
 
-def entries(palette: Palette) -> list[Entry]:
+def entries(palette: Palette) -> list[PaletteEntry]:
     rows = range(palette.entries.rowCount())
     found = [palette.entries.entry(palette.entries.index(row)) for row in rows]
     return [entry for entry in found if entry is not None]

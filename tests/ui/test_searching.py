@@ -12,7 +12,7 @@ from headstart.core.chats.parts import text_part
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem
 from headstart.storage.search import SearchTable
-from headstart.ui.sidebar.search_results import Row
+from headstart.ui.sidebar.search_results import ResultRow
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
 
@@ -33,13 +33,13 @@ async def store(app: App, title: str, *texts: str) -> tuple[Chat, list[Message]]
     return chat, new
 
 
-def rows(app: App) -> list[Row]:
+def rows(app: App) -> list[ResultRow]:
     results = app.window.sidebar.results.results
     found = [results.row(results.index(number)) for number in range(results.rowCount())]
     return [row for row in found if row is not None]
 
 
-async def search(app: App, query: str) -> list[Row]:
+async def search(app: App, query: str) -> list[ResultRow]:
     box = app.window.sidebar.search
     box.setFocus()
     box.clear()

@@ -36,10 +36,10 @@ def test_the_panel_says_what_a_draft_does_and_why(
 ) -> None:
     panel = SpeculationPanel()
     qtbot.addWidget(panel)
-    panel.set_activity(activity)
-    assert panel.live["Now"].text() == now
-    assert why in panel.why.text()
-    assert panel.why.isHidden() == (not why)
+    panel.live.show_activity(activity)
+    assert panel.live.values["Now"].text() == now
+    assert why in panel.live.why.text()
+    assert panel.live.why.isHidden() == (not why)
 
 
 def test_every_stage_has_words() -> None:

@@ -14,7 +14,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, IndexChanged, What
 from headstart.chat.databases import Databases
 from headstart.core.chats.finding import FoundInChat
-from headstart.core.chats.search import Found, FoundChat, parsed
+from headstart.core.chats.search import FoundChat, SearchHit, parsed
 from headstart.core.errors import EnvironmentProblem
 from headstart.storage.worker import Storage, Store
 
@@ -155,9 +155,9 @@ class Finding:
 
 
 def _grouped(
-    titles: list[str], found: list[Found], chats: dict[str, tuple[str, int, bool]]
+    titles: list[str], found: list[SearchHit], chats: dict[str, tuple[str, int, bool]]
 ) -> list[FoundChat]:
-    by_chat: dict[str, list[Found]] = {one: [] for one in titles}
+    by_chat: dict[str, list[SearchHit]] = {one: [] for one in titles}
     for one in found:
         by_chat.setdefault(one.chat_id, []).append(one)
     return [

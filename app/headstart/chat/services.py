@@ -47,7 +47,7 @@ from headstart.engine.prefix.controls import PrefixControls
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
 from headstart.hub.shelf import Shelf
-from headstart.hub.sources import Place, Source, default_places
+from headstart.hub.sources import ModelFolder, ModelSource, default_places
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.worker import Storage
 
@@ -113,7 +113,7 @@ class Ending:
         await self._databases.close()
 
 
-class Weights(Struct, frozen=True):
+class ModelLocations(Struct, frozen=True):
     """Where models come from and lie; without paths nothing of them is kept."""
 
     hub: Hub
@@ -126,14 +126,16 @@ class Weights(Struct, frozen=True):
     log: Path | None = None
 
     def shelf(self, preferences: Preferences) -> Shelf:
-        def places() -> list[Place]:
+        def places() -> list[ModelFolder]:
             settings = preferences.current
-            own = [Place(Source.FOLDER, Path(folder)) for folder in settings.library.folders]
+            own = [
+                ModelFolder(ModelSource.FOLDER, Path(folder)) for folder in settings.library.folders
+            ]
             cache = self.hub.cache
             if settings.library.other_programs:
                 return [*own, *default_places(cache)]
             # what this program downloads lies there, whatever others keep
-            return [*own, Place(Source.HUGGING_FACE, cache)]
+            return [*own, ModelFolder(ModelSource.HUGGING_FACE, cache)]
 
         return Shelf(self.known, places)
 
@@ -144,10 +146,10 @@ def make_services(
     preferences: Preferences,
     keychain: Keychain,
     prefix_controls: PrefixControls | None = None,
-    weights: Weights | None = None,
+    weights: ModelLocations | None = None,
 ) -> Services:
     """`runner` has the models on this computer; without controls no KV state is kept."""
-    weights = weights or Weights(Hub(keychain, preferences))
+    weights = weights or ModelLocations(Hub(keychain, preferences))
     broadcast, background = Broadcast(), Background()
     databases = Databases(storage, broadcast)
     branches = Branches(databases, broadcast)

@@ -5,7 +5,7 @@ tokens needs to know nothing of images: equal images are equal runs, any other i
 the first number on. A run is prefilled as a whole or not at all.
 
 Some models (M-RoPE) count fewer positions than tokens for an image; a run says both, so that
-`Layout` can turn an index into a position and back without the image.
+`ImageLayout` can turn an index into a position and back without the image.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Span(NamedTuple):
     positions: int
 
 
-class Layout:
+class ImageLayout:
     """Where the tokens of a sequence lie, for images that have fewer positions than tokens."""
 
     def __init__(self) -> None:

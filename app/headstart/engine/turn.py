@@ -37,7 +37,7 @@ from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.speculation.loop import Emitted, Speculator
-from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.speculation.state import Drawing, SpeculationState
 from headstart.engine.stop import StopSignal
 
 # figures of drafting go up less often than text
@@ -183,7 +183,11 @@ class Turn:
         try:
             sampler.see(tokens)
             self._speculator = self._speculation.begin(
-                self._request, tokens, sampler, self._seed, self._emit, self._signal, rules
+                self._request,
+                tokens,
+                Drawing(sampler, self._seed, rules),
+                self._emit,
+                self._signal,
             )
             finish = self._loop(sampler, self._speculator, stream)
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from headstart.exchange.include import Include
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 from headstart.exchange.writers.html import CLIPBOARD, body, message_html
 from headstart.exchange.writers.markdown import message_markdown, to_markdown
 from headstart.exchange.writers.text import message_text, to_text
@@ -20,7 +20,7 @@ class Copied(Struct, frozen=True):
     text: str
 
 
-def copies_of(conversation: Conversation, message_id: str = "") -> Copied:
+def copies_of(conversation: ExchangeChat, message_id: str = "") -> Copied:
     """Of the branch on show, or of one message of the chat; words without reasoning."""
     node = next((one for one in conversation.nodes if one.id == message_id), None)
     if node is not None:

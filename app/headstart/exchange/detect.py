@@ -31,9 +31,9 @@ from headstart.exchange.readers.programs_code import CODE
 from headstart.exchange.readers.programs_pairs import PAIRS
 from headstart.exchange.readers.programs_web import WEB
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
-Read = Callable[[Material, Sequence[str], Report], Iterator[Conversation]]
+Read = Callable[[Material, Sequence[str], Report], Iterator[ExchangeChat]]
 # bytes that are looked at to know what a file is
 _START = 1 << 20
 # objects of an array, and lines, that are looked at
@@ -60,7 +60,7 @@ class Format(Struct, frozen=True):
 
     def read(
         self, material: Material, members: Sequence[str], report: Report
-    ) -> Iterator[Conversation]:
+    ) -> Iterator[ExchangeChat]:
         """The conversations of files; one of which nothing comes is told."""
         for member in members:
             told, found = report.counts.total(), False

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 from headstart.exchange.writers.html import DOCUMENT, body, to_html
 from headstart.exchange.writers.lines import trace_lines, training_line
 from headstart.exchange.writers.markdown import to_markdown
@@ -25,14 +25,14 @@ class FileFormat(Struct, frozen=True):
     title: str
     suffix: str
     about: str
-    write: Callable[[Conversation, Include], bytes] | None = None
+    write: Callable[[ExchangeChat, Include], bytes] | None = None
     together: bool = False
     # what can be chosen for it
     has_branches: bool = False
     has_choices: bool = True
 
     def to_bytes(
-        self, conversation: Conversation, include: Include, render: Render | None = None
+        self, conversation: ExchangeChat, include: Include, render: Render | None = None
     ) -> bytes:
         if self.write is not None:
             return self.write(conversation, include)

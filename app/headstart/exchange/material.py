@@ -69,7 +69,7 @@ def open_material(path: Path, scratch: Path) -> Material:
     """`scratch`: a folder for what has to be unpacked. Raises ImportProblem."""
     try:
         if path.is_dir():
-            return Folder(path, scratch)
+            return MaterialFolder(path, scratch)
         with open_regular(path) as file:
             start = file.read(4)
     except (OSError, ValueError) as error:
@@ -122,7 +122,7 @@ def _parts_beside(path: Path) -> tuple[str, ...]:
     return tuple(sorted(one for one in found if one != path.name))
 
 
-class Folder:
+class MaterialFolder:
     def __init__(self, path: Path, scratch: Path) -> None:
         self.name = path.name
         self._path, self._scratch = path, scratch

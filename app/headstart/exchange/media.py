@@ -10,7 +10,7 @@ from headstart.core.images import image_of
 _TEXT = "text/plain"
 
 
-class Blobs:
+class MediaBlobs:
     """Collects the bytes of one conversation's files, each once."""
 
     def __init__(self) -> None:

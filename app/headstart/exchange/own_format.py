@@ -36,7 +36,7 @@ from headstart.core.settings.renamed import with_new_names
 from headstart.core.settings.schema import ChatOptions
 from headstart.exchange.fields import Fields, compact, decode, fits, time_of, time_text
 from headstart.exchange.ids import OWN
-from headstart.exchange.tree import Conversation, ModelName, Node, in_order
+from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName, in_order
 
 FORMAT, VERSION = "headstart-chat", 1
 SUFFIX = ".headstart.json"
@@ -62,7 +62,7 @@ _OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart)
 # --- out ---------------------------------------------------------------------------------
 
 
-def to_json(conversation: Conversation, program: str = "", with_blobs: bool = True) -> bytes:
+def to_json(conversation: ExchangeChat, program: str = "", with_blobs: bool = True) -> bytes:
     """The file's bytes; `with_blobs` puts files and images into it."""
     extra = _object(conversation.extra)
     options = {**_object(extra.pop("options", None)), **_options_value(conversation.options)}
@@ -101,7 +101,7 @@ def _options_value(options: ChatOptions) -> dict[str, Any]:
     return value
 
 
-def _message_value(node: Node) -> dict[str, Any]:
+def _message_value(node: ChatNode) -> dict[str, Any]:
     extra = _object(node.extra)
     of_parts = extra.pop("parts", [])
     value: dict[str, Any] = {
@@ -152,7 +152,7 @@ def _model_value(model: ModelName | None) -> dict[str, str] | None:
 
 def from_json(
     data: bytes | memoryview, blob: Callable[[str], bytes | None] = lambda _: None
-) -> Conversation:
+) -> ExchangeChat:
     """Raises ValueError for what is no such file; `blob` finds bytes that lie beside it."""
     value = decode(data)
     fields = Fields(value)
@@ -163,7 +163,7 @@ def from_json(
 
 def conversation_of(
     fields: Fields, blob: Callable[[str], bytes | None] = lambda _: None
-) -> Conversation:
+) -> ExchangeChat:
     given = [_node(Fields(one)) for one in fields.list("messages") if isinstance(one, dict)]
     nodes, _moved = in_order(given)
     known = {node.id for node in nodes}
@@ -177,7 +177,7 @@ def conversation_of(
     extra = {key: one for key, one in fields.all.items() if key not in _CHAT_KEYS}
     if unknown:
         extra["options"] = unknown
-    return Conversation(
+    return ExchangeChat(
         source=OWN,
         id=fields.id("id"),
         title=fields.text("title"),
@@ -196,7 +196,7 @@ def conversation_of(
     )
 
 
-def _node(fields: Fields) -> Node:
+def _node(fields: Fields) -> ChatNode:
     parts, of_parts = [], []
     for one in fields.each("parts"):
         part, unknown = _part(one)
@@ -214,7 +214,7 @@ def _node(fields: Fields) -> Node:
         except msgspec.MsgspecError:
             # figures of another version are no words
             extra["stats"] = dict(fields.inside("stats").all)
-    return Node(
+    return ChatNode(
         id=fields.id("id"),
         parent=fields.id("parent") or None,
         role=_one_of(Role, fields.text("role"), Role.USER),
@@ -300,7 +300,7 @@ def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any]]:
 
 
 def _blobs(
-    fields: Fields, nodes: Sequence[Node], beside: Callable[[str], bytes | None]
+    fields: Fields, nodes: Sequence[ChatNode], beside: Callable[[str], bytes | None]
 ) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     inside = fields.inside("blobs").all

@@ -24,7 +24,7 @@ class ModelName(Struct, frozen=True):
     content: str = ""
 
 
-class Node(Struct, frozen=True):
+class ChatNode(Struct, frozen=True):
     """One message. `parent` None for the first ones; `extra`: keys of the file that this version
     does not know, as JSON of an object, or ""."""
 
@@ -40,7 +40,7 @@ class Node(Struct, frozen=True):
     extra: str = ""
 
 
-class Conversation(Struct, frozen=True):
+class ExchangeChat(Struct, frozen=True):
     """`nodes`: each after its parent, in the order in which they were made. `active`: which child
     is on show, by parent (None: the first message); where nothing is said it is the last one.
     `blobs`: the bytes of files and images, by digest."""
@@ -48,7 +48,7 @@ class Conversation(Struct, frozen=True):
     source: str
     id: str
     title: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[ChatNode, ...]
     active: Mapping[str | None, str] = field(default_factory=dict)
     created_at: int = 0
     updated_at: int = 0
@@ -67,10 +67,10 @@ class Conversation(Struct, frozen=True):
             found.setdefault(node.parent, []).append(node.id)
         return found
 
-    def branch(self) -> list[Node]:
+    def branch(self) -> list[ChatNode]:
         """The messages on show, from the first to the last."""
         by_id, children = {node.id: node for node in self.nodes}, self.children()
-        path: list[Node] = []
+        path: list[ChatNode] = []
         at: str | None = None
         while below := children.get(at):
             chosen = self.active.get(at)
@@ -83,7 +83,7 @@ class Conversation(Struct, frozen=True):
         inner = {node.parent for node in self.nodes}
         return sum(node.id not in inner for node in self.nodes)
 
-    def other_branches(self, shown: Iterable[Node]) -> list[list[Node]]:
+    def other_branches(self, shown: Iterable[ChatNode]) -> list[list[ChatNode]]:
         """What is not on a branch that is shown: each way down once, the first begun first."""
         seen = {node.id for node in shown}
         by_id, children = {node.id: node for node in self.nodes}, self.children()
@@ -100,18 +100,18 @@ class Conversation(Struct, frozen=True):
         return found
 
 
-def in_order(nodes: Iterable[Node]) -> tuple[tuple[Node, ...], int]:
+def in_order(nodes: Iterable[ChatNode]) -> tuple[tuple[ChatNode, ...], int]:
     """Nodes with each after its parent, otherwise in the order given; and how many had a parent
     that is missing, comes round in a circle, or had the id of another one: these are put behind the
     node before them, so that nothing is lost."""
     given, moved = _told_apart(nodes)
     by_id = {node.id: node for node in given}
-    placed: dict[str, Node] = {}
+    placed: dict[str, ChatNode] = {}
     before: str | None = None
     for node in given:
-        way: list[Node] = []
+        way: list[ChatNode] = []
         seen: set[str] = set()
-        at: Node | None = node
+        at: ChatNode | None = node
         while at is not None and at.id not in placed and at.id not in seen:
             way.append(at)
             seen.add(at.id)
@@ -125,9 +125,9 @@ def in_order(nodes: Iterable[Node]) -> tuple[tuple[Node, ...], int]:
     return tuple(placed.values()), moved
 
 
-def _told_apart(nodes: Iterable[Node]) -> tuple[list[Node], int]:
+def _told_apart(nodes: Iterable[ChatNode]) -> tuple[list[ChatNode], int]:
     """The second of two with the same id gets another one."""
-    found: dict[str, Node] = {}
+    found: dict[str, ChatNode] = {}
     again = 0
     for node in nodes:
         one = node
@@ -138,7 +138,7 @@ def _told_apart(nodes: Iterable[Node]) -> tuple[list[Node], int]:
     return list(found.values()), again
 
 
-def active_to(leaf: str | None, nodes: Sequence[Node]) -> dict[str | None, str]:
+def active_to(leaf: str | None, nodes: Sequence[ChatNode]) -> dict[str | None, str]:
     """What has to be on show for `leaf` to be the last message; nothing for a leaf that is not
     there."""
     parents = {node.id: node.parent for node in nodes}
@@ -149,9 +149,9 @@ def active_to(leaf: str | None, nodes: Sequence[Node]) -> dict[str | None, str]:
     return chosen
 
 
-def chain(nodes: Iterable[Node]) -> tuple[Node, ...]:
+def chain(nodes: Iterable[ChatNode]) -> tuple[ChatNode, ...]:
     """Nodes of a file without branches: each answers the one before it."""
-    result: list[Node] = []
+    result: list[ChatNode] = []
     for node in nodes:
         result.append(replace(node, parent=result[-1].id if result else None))
     return tuple(result)

@@ -13,7 +13,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.extraction.word import main_part
 
 
-class Kind(StrEnum):
+class DocumentKind(StrEnum):
     TEXT = "text"
     HTML = "html"
     PDF = "pdf"
@@ -43,12 +43,12 @@ MEMBERS = (
 )
 
 
-def kind_of(data: bytes, name: str) -> Kind:
+def kind_of(data: bytes, name: str) -> DocumentKind:
     """Raises EnvironmentProblem for what cannot be read as text, with what it is."""
     if not data:
         raise EnvironmentProblem("attachment-empty", name=name)
     if b"%PDF-" in data[:_PDF_WITHIN]:
-        return Kind.PDF
+        return DocumentKind.PDF
     if data[:4] == b"PK\x03\x04":
         return _in_zip(data, name)
     for start, code in BEGINNINGS:
@@ -57,30 +57,34 @@ def kind_of(data: bytes, name: str) -> Kind:
             raise EnvironmentProblem(code, name=name)
     begin = data[:_PDF_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if name.lower().endswith(_HTML_NAMES) or begin.startswith(_HTML_STARTS):
-        return Kind.HTML
-    return Kind.TEXT
+        return DocumentKind.HTML
+    return DocumentKind.TEXT
 
 
-def media_type_of(kind: Kind, name: str) -> str:
-    known = {Kind.PDF: "application/pdf", Kind.DOCX: DOCX_TYPE, Kind.HTML: "text/html"}
+def media_type_of(kind: DocumentKind, name: str) -> str:
+    known = {
+        DocumentKind.PDF: "application/pdf",
+        DocumentKind.DOCX: DOCX_TYPE,
+        DocumentKind.HTML: "text/html",
+    }
     if kind in known:
         return known[kind]
     guessed = mimetypes.guess_type(name, strict=False)[0] or ""
     return guessed if guessed.startswith("text/") else "text/plain"
 
 
-def _in_zip(data: bytes, name: str) -> Kind:
+def _in_zip(data: bytes, name: str) -> DocumentKind:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
             # its main part has no fixed name
             with contextlib.suppress(KeyError, ParseError):
                 if main_part(archive) in names:
-                    return Kind.DOCX
+                    return DocumentKind.DOCX
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
         raise EnvironmentProblem("attachment-damaged", name=name) from error
     if "word/document.xml" in names:
-        return Kind.DOCX
+        return DocumentKind.DOCX
     for member, code in MEMBERS:
         if member in names:
             raise EnvironmentProblem(code, name=name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headstart.core.chats.attachments import LONGEST, Extracted, Unit, in_parts
 from headstart.core.errors import EnvironmentProblem
 from headstart.extraction.documents import Progress, read_docx, read_html, read_pdf
-from headstart.extraction.kinds import Kind, kind_of, media_type_of
+from headstart.extraction.kinds import DocumentKind, kind_of, media_type_of
 from headstart.extraction.notebook import read_notebook
 from headstart.extraction.texts import Decoded, decode, decode_html
 
@@ -15,10 +15,10 @@ def read(data: bytes, name: str, progress: Progress, encoding: str = "") -> Extr
     chose for a text. Raises EnvironmentProblem."""
     kind = kind_of(data, name)
     media_type = media_type_of(kind, name)
-    if kind is Kind.PDF:
+    if kind is DocumentKind.PDF:
         return Extracted(media_type, Unit.PAGE, tuple(read_pdf(data, name, progress)))
     try:
-        if kind is Kind.DOCX:
+        if kind is DocumentKind.DOCX:
             found = Decoded(read_docx(data, name))
         else:
             found = _text(kind, data, name, encoding)
@@ -32,8 +32,8 @@ def read(data: bytes, name: str, progress: Progress, encoding: str = "") -> Extr
     return Extracted(media_type, Unit.PART, in_parts(text), found.encoding)
 
 
-def _text(kind: Kind, data: bytes, name: str, encoding: str) -> Decoded:
-    if kind is not Kind.HTML:
+def _text(kind: DocumentKind, data: bytes, name: str, encoding: str) -> Decoded:
+    if kind is not DocumentKind.HTML:
         plain = decode(data, name, encoding)
         if name.lower().endswith(".ipynb"):
             cells = read_notebook(plain.text)

@@ -27,7 +27,7 @@ from headstart.hub.shapes import read_shape
 log = logging.getLogger(__name__)
 
 
-class CheckedModels:
+class CheckedModelsFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 

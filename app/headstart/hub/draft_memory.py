@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from headstart.core.models.draft_choice import Measured
 from headstart.core.models.heads import OWN_LAYERS
-from headstart.hub.kept_list import Kept, KeptList, Known
+from headstart.hub.kept_list import Kept, KeptFacts, KeptList
 
 
 class DraftMemory:
@@ -37,7 +37,7 @@ class DraftMemory:
             return new
 
 
-def _known_of(key: str, kept: Kept) -> Known | None:
+def _known_of(key: str, kept: Kept) -> KeptFacts | None:
     seen = kept.seen.get(key)
     return None if seen is None else kept.known.get(seen.content)
 

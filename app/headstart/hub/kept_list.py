@@ -16,7 +16,7 @@ from headstart.core.models.installed import About
 log = logging.getLogger(__name__)
 
 
-class Seen(Struct):
+class SeenFile(Struct):
     """Facts read at a location, and the state of the files then."""
 
     state: tuple[int, int]
@@ -28,7 +28,7 @@ class Seen(Struct):
     trouble: str = ""
 
 
-class Known(Struct):
+class KeptFacts(Struct):
     """Facts that stay with a model's bytes, wherever they lie."""
 
     # by which measurements know it: as the file was called when it was first seen
@@ -42,8 +42,8 @@ class Known(Struct):
 
 
 class Kept(Struct):
-    seen: dict[str, Seen] = field(default_factory=dict)
-    known: dict[str, Known] = field(default_factory=dict)
+    seen: dict[str, SeenFile] = field(default_factory=dict)
+    known: dict[str, KeptFacts] = field(default_factory=dict)
 
 
 class KeptList:

@@ -18,7 +18,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.files import read_regular
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.split_files import parts
-from headstart.hub.sources import Source
+from headstart.hub.sources import ModelSource
 
 # what a model's folder has beside its weights, by the names that programs write: other files that
 # lie there are somebody's own
@@ -43,9 +43,9 @@ class Removal(Struct, frozen=True):
 
 def plan(model: InstalledModel) -> Removal:
     """What removing a model takes away; raises ModelProblem for what is not ours to remove."""
-    if model.source == Source.STARTER:
+    if model.source == ModelSource.STARTER:
         raise ModelProblem("starter-stays", name=model.ref.name)
-    if model.source == Source.OLLAMA:
+    if model.source == ModelSource.OLLAMA:
         raise ModelProblem("remove-with-ollama", name=model.ref.name)
     files = _of_folder(model.ref.path) if model.ref.path.is_dir() else parts(model.ref.path)
     own = [file for file in files if file.is_file() or file.is_symlink()]

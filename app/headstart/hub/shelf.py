@@ -25,8 +25,8 @@ from headstart.core.told import from_stored, told
 from headstart.hub import about, library, mlx_folder
 from headstart.hub.content import BEGINNING, content_of
 from headstart.hub.draft_memory import DraftMemory
-from headstart.hub.kept_list import Kept, KeptList, Known, Seen
-from headstart.hub.sources import Found, Place, Source, walk
+from headstart.hub.kept_list import Kept, KeptFacts, KeptList, SeenFile
+from headstart.hub.sources import FolderModel, ModelFolder, ModelSource, walk
 
 # a file that changed so few seconds ago may still be written
 _FRESH = 2.0
@@ -36,7 +36,7 @@ class Shelf:
     """`places` are asked for at each look: the user may add folders. Without a `path` nothing is
     kept."""
 
-    def __init__(self, path: Path | None, places: Callable[[], Sequence[Place]]) -> None:
+    def __init__(self, path: Path | None, places: Callable[[], Sequence[ModelFolder]]) -> None:
         self._list = KeptList(path)
         self.drafts = DraftMemory(self._list)
         self._places = places
@@ -108,7 +108,7 @@ class Shelf:
         found = library.open_model(path)
         with self._list.lock:
             kept = self._list.load()
-            one = Found(found.path, found.name, found.format, Source.OPENED)
+            one = FolderModel(found.path, found.name, found.format, ModelSource.OPENED)
             self._read([one], kept)
             self._list.save()
         return self.ref(found.path)
@@ -149,24 +149,26 @@ class Shelf:
 
     # --- reading -------------------------------------------------------------------------
 
-    def _all(self, opened: Iterable[str]) -> list[Found]:
+    def _all(self, opened: Iterable[str]) -> list[FolderModel]:
         starter = library.starter_model()
         found = []
         if starter is not None:
-            found.append(Found(starter.path, starter.name, starter.format, Source.STARTER))
+            found.append(
+                FolderModel(starter.path, starter.name, starter.format, ModelSource.STARTER)
+            )
         for name in opened:
             with contextlib.suppress(OSError):
                 ref = library.ref(Path(name))
-                found.append(Found(ref.path, ref.name, ref.format, Source.OPENED))
+                found.append(FolderModel(ref.path, ref.name, ref.format, ModelSource.OPENED))
         for place in self._places():
             found += walk(place)
         # the same file by two ways: what the user opened may lie in a folder that is walked
-        first: dict[str, Found] = {}
+        first: dict[str, FolderModel] = {}
         for one in found:
             first.setdefault(str(one.path), one)
         return list(first.values())
 
-    def _read(self, found: Iterable[Found], kept: Kept) -> list[tuple[Found, Seen]]:
+    def _read(self, found: Iterable[FolderModel], kept: Kept) -> list[tuple[FolderModel, SeenFile]]:
         """What is known of each, read where it is new or changed."""
         result = []
         for one in found:
@@ -187,7 +189,7 @@ class Shelf:
             result.append((one, seen))
             known = kept.known.get(seen.content)
             if known is None:
-                known = kept.known[seen.content] = Known(f"{one.name}:{seen.size}")
+                known = kept.known[seen.content] = KeptFacts(f"{one.name}:{seen.size}")
             if str(one.path) not in known.paths:
                 known.paths.append(str(one.path))
         return result
@@ -212,7 +214,9 @@ class Shelf:
         seen = kept.seen.get(path)
         return seen is not None and seen.content == content
 
-    def _listed(self, found: list[tuple[Found, Seen]], kept: Kept) -> list[InstalledModel]:
+    def _listed(
+        self, found: list[tuple[FolderModel, SeenFile]], kept: Kept
+    ) -> list[InstalledModel]:
         models: dict[str, InstalledModel] = {}
         for one, seen in found:
             if seen.content in models:
@@ -220,7 +224,7 @@ class Shelf:
                 models[seen.content] = replace(same, copies=(*same.copies, str(one.path)))
                 continue
             plain = ModelRef(one.path, one.name, seen.size, one.format)
-            known = kept.known.get(seen.content) or Known("")
+            known = kept.known.get(seen.content) or KeptFacts("")
             why = None
             if seen.trouble:
                 why = from_stored(seen.trouble)
@@ -239,7 +243,7 @@ class Shelf:
         return list(models.values())
 
     @staticmethod
-    def _named(ref: ModelRef, content: str, kept: Kept, seen: Seen | None = None) -> ModelRef:
+    def _named(ref: ModelRef, content: str, kept: Kept, seen: SeenFile | None = None) -> ModelRef:
         known, seen = kept.known.get(content), seen or kept.seen.get(ref.key)
         name = ref.name if seen is None else Shelf._called(seen, kept)
         if known is None:
@@ -247,7 +251,7 @@ class Shelf:
         return replace(ref, name=known.name or name, known_as=known.signature)
 
     @staticmethod
-    def _called(seen: Seen, kept: Kept) -> str:
+    def _called(seen: SeenFile, kept: Kept) -> str:
         """As people call it; with how it is stored, where another one is called the same."""
         name = people_name(seen.name)
         same = {
@@ -259,7 +263,7 @@ class Shelf:
         return f"{name} {stored}" if same and stored and stored not in name else name
 
 
-def _state(one: Found) -> tuple[int, int]:
+def _state(one: FolderModel) -> tuple[int, int]:
     """Size and time of what decides whether it has to be read again; raises OSError."""
     if one.format == "mlx":
         status = (one.path / "config.json").stat()
@@ -268,7 +272,7 @@ def _state(one: Found) -> tuple[int, int]:
     return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
 
 
-def _look_at(one: Found, state: tuple[int, int]) -> Seen:
+def _look_at(one: FolderModel, state: tuple[int, int]) -> SeenFile:
     """Raises OSError."""
     size, form = state[0], one.format
     beginning = b""
@@ -279,11 +283,11 @@ def _look_at(one: Found, state: tuple[int, int]) -> Seen:
     try:
         said = _said(one, form, beginning)
     except ModelProblem as problem:
-        return Seen(state, one.name, content, About(), size, problem.told.stored)
-    return Seen(state, one.name, content, said, size)
+        return SeenFile(state, one.name, content, About(), size, problem.told.stored)
+    return SeenFile(state, one.name, content, said, size)
 
 
-def _said(one: Found, form: ModelFormat, beginning: bytes) -> About:
+def _said(one: FolderModel, form: ModelFormat, beginning: bytes) -> About:
     return (
         about.of_folder(one.path) if form == "mlx" else about.of_file(one.name, beginning, one.path)
     )

@@ -22,7 +22,7 @@ from headstart.core.models.split_files import is_later_part, title
 from headstart.core.text.whole import is_text
 
 
-class Source(StrEnum):
+class ModelSource(StrEnum):
     STARTER = "starter"
     OPENED = "opened"
     HUGGING_FACE = "hugging-face"
@@ -32,20 +32,20 @@ class Source(StrEnum):
     FOLDER = "folder"
 
 
-class Place(Struct, frozen=True):
+class ModelFolder(Struct, frozen=True):
     """A folder where a source keeps its models."""
 
-    source: Source
+    source: ModelSource
     folder: Path
 
 
-class Found(Struct, frozen=True):
+class FolderModel(Struct, frozen=True):
     """A model at its place; `name` is what people call it there."""
 
     path: Path
     name: str
     format: ModelFormat
-    source: Source
+    source: ModelSource
 
 
 # deeper than any program puts its models
@@ -57,25 +57,27 @@ _OLLAMA_WEIGHTS = "application/vnd.ollama.image.model"
 _OLLAMA_PROJECTOR = "application/vnd.ollama.image.projector"
 
 
-def default_places(hub_cache: Path, environment: Mapping[str, str] | None = None) -> list[Place]:
+def default_places(
+    hub_cache: Path, environment: Mapping[str, str] | None = None
+) -> list[ModelFolder]:
     """Where other programs keep theirs on this system, there or not."""
     said = os.environ if environment is None else environment
     home = Path.home()
     ollama = Path(said["OLLAMA_MODELS"]) if said.get("OLLAMA_MODELS") else home / ".ollama/models"
     places = [
-        Place(Source.HUGGING_FACE, hub_cache),
-        Place(Source.LM_STUDIO, _lm_studio(home)),
-        Place(Source.LM_STUDIO, home / ".cache/lm-studio/models"),
-        Place(Source.OLLAMA, ollama),
-        Place(Source.GPT4ALL, _gpt4all(home)),
+        ModelFolder(ModelSource.HUGGING_FACE, hub_cache),
+        ModelFolder(ModelSource.LM_STUDIO, _lm_studio(home)),
+        ModelFolder(ModelSource.LM_STUDIO, home / ".cache/lm-studio/models"),
+        ModelFolder(ModelSource.OLLAMA, ollama),
+        ModelFolder(ModelSource.GPT4ALL, _gpt4all(home)),
     ]
     if sys.platform == "linux" and not said.get("OLLAMA_MODELS"):
         # where its service keeps them
-        places.append(Place(Source.OLLAMA, Path("/usr/share/ollama/.ollama/models")))
+        places.append(ModelFolder(ModelSource.OLLAMA, Path("/usr/share/ollama/.ollama/models")))
     return places
 
 
-def walk(place: Place) -> Iterator[Found]:
+def walk(place: ModelFolder) -> Iterator[FolderModel]:
     """Every model of a place, by name."""
     with contextlib.suppress(OSError):
         yield from _WALKS.get(place.source, _files)(place)
@@ -101,11 +103,11 @@ def _gpt4all(home: Path) -> Path:
 # --- folders of files --------------------------------------------------------------------
 
 
-def _files(place: Place) -> Iterator[Found]:
+def _files(place: ModelFolder) -> Iterator[FolderModel]:
     """GGUF files, and folders with weights in MLX's format, however deep."""
     been: set[tuple[int, int]] = set()
 
-    def inside(folder: Path, depth: int) -> Iterator[Found]:
+    def inside(folder: Path, depth: int) -> Iterator[FolderModel]:
         try:
             state = folder.stat()
         except OSError:
@@ -116,7 +118,7 @@ def _files(place: Place) -> Iterator[Found]:
         been.add((state.st_dev, state.st_ino))
         entries = _entries(folder)
         if _is_mlx(entries):
-            yield Found(folder, folder.name, "mlx", place.source)
+            yield FolderModel(folder, folder.name, "mlx", place.source)
         for entry in entries:
             path = folder / entry.name
             if entry.name.startswith("."):
@@ -125,32 +127,34 @@ def _files(place: Place) -> Iterator[Found]:
                 if depth < _DEEPEST:
                     yield from inside(path, depth + 1)
             elif _is_gguf(entry.name):
-                yield Found(path, title(path), "gguf", place.source)
+                yield FolderModel(path, title(path), "gguf", place.source)
 
     yield from inside(place.folder, 0)
 
 
-def _hugging_face(place: Place) -> Iterator[Found]:
+def _hugging_face(place: ModelFolder) -> Iterator[FolderModel]:
     """What the newest commit of each repository has, and what only older ones have."""
     for repository in _entries(place.folder):
         if repository.name.startswith("models--"):
             yield from _repository(place, place.folder / repository.name)
 
 
-def _repository(place: Place, folder: Path) -> Iterator[Found]:
+def _repository(place: ModelFolder, folder: Path) -> Iterator[FolderModel]:
     with contextlib.suppress(OSError):
         name = folder.name.rpartition("--")[2]
         seen: set[str] = set()
         for commit in _commits(folder):
             root = folder / "snapshots" / commit
-            for found in _files(Place(place.source, root)):
+            for found in _files(ModelFolder(place.source, root)):
                 inside = str(found.path.relative_to(root))
                 blob = os.path.realpath(found.path) if found.format == "gguf" else inside
                 if blob in seen:
                     continue
                 seen.add(blob)
                 whole = found.format == "gguf" or inside != "."
-                yield Found(found.path, found.name if whole else name, found.format, place.source)
+                yield FolderModel(
+                    found.path, found.name if whole else name, found.format, place.source
+                )
 
 
 def _commits(folder: Path) -> list[str]:
@@ -164,7 +168,7 @@ def _commits(folder: Path) -> list[str]:
     return [entry.name for entry in entries]
 
 
-def _ollama(place: Place) -> Iterator[Found]:
+def _ollama(place: ModelFolder) -> Iterator[FolderModel]:
     """Manifests name blobs; the weights are one of them."""
     root = place.folder / "manifests"
     for folder, _, names in os.walk(root):
@@ -175,7 +179,7 @@ def _ollama(place: Place) -> Iterator[Found]:
                 parts = path.relative_to(root).parts
                 shown = [part for part in parts[1:] if part != "library"]
                 called = ":".join(("/".join(shown[:-1]), shown[-1])) if len(shown) > 1 else name
-                yield Found(blob, called.removesuffix(":latest"), "gguf", place.source)
+                yield FolderModel(blob, called.removesuffix(":latest"), "gguf", place.source)
 
 
 def ollama_projectors(weights: Path) -> Iterator[Path]:
@@ -205,9 +209,9 @@ def _ollama_layer(manifest: Path, blobs: Path, kind: str) -> Path | None:
     return None
 
 
-_WALKS: dict[Source, Callable[[Place], Iterable[Found]]] = {
-    Source.HUGGING_FACE: _hugging_face,
-    Source.OLLAMA: _ollama,
+_WALKS: dict[ModelSource, Callable[[ModelFolder], Iterable[FolderModel]]] = {
+    ModelSource.HUGGING_FACE: _hugging_face,
+    ModelSource.OLLAMA: _ollama,
 }
 
 

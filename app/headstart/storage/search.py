@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.core.chats.finding import spans_of
-from headstart.core.chats.search import Filters, Found, Snippet
+from headstart.core.chats.search import Filters, SearchHit, Snippet
 from headstart.core.text.folding import match_of, plain, unfolded
 from headstart.storage.tables.definitions import chats
 from headstart.storage.tables.search import CREATE, LEFT, TABLE, is_of_this_make
@@ -41,7 +41,7 @@ class SearchTable:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def find(self, query: str, filters: Filters, limit: int) -> list[Found]:
+    def find(self, query: str, filters: Filters, limit: int) -> list[SearchHit]:
         """Messages with all words of a query, the last written first, at most `limit`; of chats
         that are in the list or archived."""
         try:
@@ -149,7 +149,7 @@ class SearchTable:
 
     def _find(
         self, connection: Connection, query: str, filters: Filters, limit: int
-    ) -> list[Found]:
+    ) -> list[SearchHit]:
         match = match_of(query)
         wanted, values = _conditions(filters)
         if match:
@@ -177,7 +177,7 @@ class SearchTable:
             values | {"limit": limit},
         )
         return [
-            Found(
+            SearchHit(
                 row.chat_id,
                 row.id,
                 row.role,

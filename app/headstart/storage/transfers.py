@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from headstart.core.chats.parts import Part, joined
-from headstart.core.chats.tree import ChatTree, Known
+from headstart.core.chats.tree import ChatTree, KnownChat
 from headstart.core.chats.values import Message, TurnStats
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
@@ -47,17 +47,17 @@ class TransferTable:
 
     # --- in ------------------------------------------------------------------------------
 
-    def known(self, trees: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Known]:
+    def known(self, trees: Iterable[tuple[str, Sequence[str]]]) -> dict[str, KnownChat]:
         """Of chats, by id with those of their messages, what is there; others are left out."""
         wanted = dict(trees)
-        found: dict[str, Known] = {}
+        found: dict[str, KnownChat] = {}
         with self._engine.begin() as connection:
             for ids in _chunks(list(wanted)):
                 there = select(chats.c.id, chats.c.deleted_at).where(chats.c.id.in_(ids))
                 for row in connection.execute(there):
                     have = _message_ids(connection, row.id)
                     count = sum(one in have for one in wanted[row.id])
-                    found[row.id] = Known(count, row.deleted_at is not None)
+                    found[row.id] = KnownChat(count, row.deleted_at is not None)
         return found
 
     def add(self, trees: Sequence[ChatTree]) -> None:

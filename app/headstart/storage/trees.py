@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 
-class Node(Protocol):
+class StoredNode(Protocol):
     @property
     def id(self) -> str: ...
     @property
@@ -58,7 +58,7 @@ class SoundTree(Struct):
         return path
 
 
-def sound_tree(nodes: Iterable[Node], root: str | None) -> SoundTree:
+def sound_tree(nodes: Iterable[StoredNode], root: str | None) -> SoundTree:
     """`root` is the chat's active root. A message whose parent cannot be its parent is put after
     the message before it in the chat's order: no branch is invented, and nothing is hidden."""
     ordered = list(nodes)
@@ -86,6 +86,6 @@ def sound_tree(nodes: Iterable[Node], root: str | None) -> SoundTree:
     return tree
 
 
-def _order(node: Node) -> int:
+def _order(node: StoredNode) -> int:
     """A position that is no number any more comes first."""
     return node.position if isinstance(node.position, int) else 0

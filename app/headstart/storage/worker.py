@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from headstart.storage.adapters.prefixes import PrefixTable
-    from headstart.storage.adapters.profiles import ProfileTable
     from headstart.storage.branching import BranchTable
     from headstart.storage.chats import ChatTable
     from headstart.storage.folders import FolderTable
     from headstart.storage.messages import MessageTable
+    from headstart.storage.profiles import ProfileTable
     from headstart.storage.rescue.copies import DailyCopies
     from headstart.storage.search import SearchTable
     from headstart.storage.transfers import TransferTable
@@ -148,7 +148,7 @@ class Storage:
         from sqlalchemy.exc import SQLAlchemyError
 
         from headstart.storage.rescue.trouble import (
-            Trouble,
+            DatabaseTrouble,
             is_database_error,
             is_of_index,
             problem_of,
@@ -174,7 +174,7 @@ class Storage:
                 ) from error
             if self._path is None:
                 raise DatabaseProblem("private-chat-not-kept") from error
-            if trouble_of(error) is Trouble.DAMAGED:
+            if trouble_of(error) is DatabaseTrouble.DAMAGED:
                 self._note_damage(self._path)
             raise problem_of(error) from error
 
@@ -190,12 +190,12 @@ class Storage:
         self._released.wait(LONGEST_HELD_SECONDS)
         # SQLAlchemy takes a fifth of a second to import: here, and not on the main thread
         from headstart.storage.adapters.prefixes import PrefixTable
-        from headstart.storage.adapters.profiles import ProfileTable
         from headstart.storage.branching import BranchTable
         from headstart.storage.chats import ChatTable
         from headstart.storage.database import open_memory
         from headstart.storage.folders import FolderTable
         from headstart.storage.messages import MessageTable
+        from headstart.storage.profiles import ProfileTable
         from headstart.storage.rescue.opening import Opened, open_beside, open_home
         from headstart.storage.search import SearchTable
         from headstart.storage.transfers import TransferTable

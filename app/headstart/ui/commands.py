@@ -70,13 +70,17 @@ class ItemCommand(Struct, Generic[T], frozen=True):
 class Commands:
     """`chat`, `message` and `folder` are in the order in which menus show them."""
 
-    def __init__(
+    def __init__(self) -> None:
+        self.fill()
+
+    def fill(
         self,
         window: tuple[Command, ...] = (),
         chat: tuple[ItemCommand[ChatSummary], ...] = (),
         message: tuple[ItemCommand[Message], ...] = (),
         folder: tuple[ItemCommand[Folder], ...] = (),
     ) -> None:
+        """Register commands, in the place of those that were registered."""
         self._window = {command.id: command for command in window}
         self.chat = chat
         self.message = message

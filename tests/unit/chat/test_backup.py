@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headstart.chat.transfer.backup import Backups, Making, Places
-from headstart.chat.transfer.intake import Run
+from headstart.chat.transfer.intake import ImportJobRun
 from headstart.core.chats.parts import FilePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection
@@ -65,11 +65,11 @@ async def test_everything_comes_back_elsewhere(home: Home, tmp_path: Path) -> No
     before = path.read_bytes()
     other = Home(tmp_path / "other")
     try:
-        plan = await other.backups.plan(path, Run())
+        plan = await other.backups.plan(path, ImportJobRun())
         assert plan.has_settings
         assert {chat.state for chat in plan.chats} == {"new"}
         assert await other.titles() == []
-        result = await other.backups.restore(path, Run(), with_settings=True)
+        result = await other.backups.restore(path, ImportJobRun(), with_settings=True)
         assert (result.new, result.report.lines) == (2, [])
         assert sorted(await other.titles()) == sorted(await home.titles())
         assert other.preferences.current.system_prompt == "Be kind."
@@ -77,7 +77,7 @@ async def test_everything_comes_back_elsewhere(home: Home, tmp_path: Path) -> No
         for chat_id in await home.storage.run(lambda store: store.transfers.ids()):
             here = await home.exporting.conversation(chat_id, blobs=True)
             assert await other.exporting.conversation(chat_id, blobs=True) == here
-        again = await other.backups.restore(path, Run())
+        again = await other.backups.restore(path, ImportJobRun())
         assert (again.new, again.here) == (0, 2)
         assert not list(other.places.scratch.iterdir())
     finally:
@@ -98,10 +98,10 @@ async def test_an_automatic_copy_brings_back_what_is_gone(home: Home) -> None:
     await home.storage.run(lambda store: store.chats.delete(second))
     (copy,) = await home.backups.copies()
     assert copy.kind == "daily"
-    plan = await home.backups.plan(copy.path, Run())
+    plan = await home.backups.plan(copy.path, ImportJobRun())
     assert sorted(chat.state for chat in plan.chats) == ["here", "trash"]
     assert not plan.has_settings
-    result = await home.backups.restore(copy.path, Run())
+    result = await home.backups.restore(copy.path, ImportJobRun())
     assert (result.restored, result.here) == (1, 1)
     # what came since stays
     assert "Changed since" in await home.titles()
@@ -118,7 +118,7 @@ async def test_a_backup_of_an_older_schema_is_read_too(home: Home, tmp_path: Pat
     connection.executescript(fixture.read_text(encoding="utf-8"))
     connection.close()
     data = old.read_bytes()
-    result = await home.backups.restore(old, Run())
+    result = await home.backups.restore(old, ImportJobRun())
     assert result.new == 1
     assert await home.titles() == ["Rivers"]
     assert old.read_bytes() == data
@@ -129,9 +129,9 @@ async def test_what_is_no_backup_says_so(home: Home, tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("something", "else")
     with pytest.raises(EnvironmentProblem, match="no backup"):
-        await home.backups.plan(path, Run())
+        await home.backups.plan(path, ImportJobRun())
     with pytest.raises(EnvironmentProblem):
-        await home.backups.plan(tmp_path / "gone.zip", Run())
+        await home.backups.plan(tmp_path / "gone.zip", ImportJobRun())
 
 
 async def test_a_backup_that_is_stopped_leaves_nothing(home: Home, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ async def test_a_backup_brings_no_permission_along(home: Home, tmp_path: Path) -
     other = Home(tmp_path / "other")
     try:
         other.preferences.update(connections=(here,))
-        await other.backups.restore(path, Run(), with_settings=True)
+        await other.backups.restore(path, ImportJobRun(), with_settings=True)
         now = other.preferences.current
         assert now.system_prompt == "Be kind."
         assert [(one.id, one.allowed, one.certificate) for one in now.connections] == [

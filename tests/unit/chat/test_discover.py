@@ -20,7 +20,7 @@ from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.schema import Settings, changed
 from headstart.hub.library import ref
 from headstart.hub.shelf import Shelf
-from headstart.hub.sources import Place, Source
+from headstart.hub.sources import ModelFolder, ModelSource
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
 from tests.support.gguf_files import make_gguf
@@ -61,7 +61,7 @@ class World:
         self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
         keychain = Keychain()
         self.hub = Hub(keychain, self.preferences, folder / "cache", hub.endpoint)
-        shelf = Shelf(folder / "known.json", lambda: [Place(Source.FOLDER, self.folder)])
+        shelf = Shelf(folder / "known.json", lambda: [ModelFolder(ModelSource.FOLDER, self.folder)])
         servers = Servers(self.preferences, keychain, None)  # type: ignore[arg-type]
         self.models = Models(self.preferences, servers, shelf)
         self.discover = Discover(self.hub, self.models, self.preferences)

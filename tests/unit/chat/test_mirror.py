@@ -11,7 +11,7 @@ import pytest
 
 from headstart.chat.changes import Trouble
 from headstart.chat.transfer.importing import Importing
-from headstart.chat.transfer.intake import Run
+from headstart.chat.transfer.intake import ImportJobRun
 from headstart.chat.transfer.mirror import BOOK, Mirror
 from tests.support.answers import Answer, Talk
 
@@ -145,9 +145,9 @@ async def test_a_mirrored_file_never_comes_in_twice(world: World, tmp_path: Path
     importing = Importing(
         world.talk.storage, None, world.talk.preferences, world.talk.broadcast, tmp_path / "s"
     )
-    result = await importing.run([world.folder / "Rivers.md"], Run())
+    result = await importing.run([world.folder / "Rivers.md"], ImportJobRun())
     assert (result.new, result.here, result.messages) == (0, 1, 0)
     await world.talk.chat_list.delete(chat)
-    result = await importing.run([world.folder / "Rivers.md"], Run())
+    result = await importing.run([world.folder / "Rivers.md"], ImportJobRun())
     assert result.restored == 1
     assert await world.talk.texts(chat) == ["rivers", "About rivers."]

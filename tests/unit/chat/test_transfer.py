@@ -14,17 +14,18 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Change, ChatsChanged
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
-from headstart.chat.transfer.exporting import Cancelled, Exporting, Wanted
-from headstart.chat.transfer.exporting import Run as ExportRun
+from headstart.chat.transfer.export_request import ExportCancelled, ExportRequest
+from headstart.chat.transfer.export_request import ExportJobRun as ExportRun
+from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
-from headstart.chat.transfer.intake import Result, Run
+from headstart.chat.transfer.intake import ImportJobRun, Result
 from headstart.core.chats.parts import FilePart, ImagePart, TextPart
 from headstart.core.chats.values import Message, Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.schema import Settings
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage, Store
 from tests.support import conversation_files as files
@@ -54,18 +55,18 @@ class World:
         return path
 
     async def take(self, *paths: Path) -> Result:
-        return await self.importing.run(paths, Run())
+        return await self.importing.run(paths, ImportJobRun())
 
     async def titles(self) -> list[str]:
         return [chat.title for chat in await self.storage.run(lambda s: s.chats.summaries())]
 
-    async def only(self) -> Conversation:
+    async def only(self) -> ExchangeChat:
         (chat_id,) = await self.storage.run(lambda store: store.transfers.ids())
         return await self.exporting.conversation(chat_id, blobs=True)
 
     async def export(self, form: str, name: str, **include: bool) -> Path:
         path = self.folder / name
-        await self.exporting.write(Wanted((), form, Include(**include)), path, ExportRun())
+        await self.exporting.write(ExportRequest((), form, Include(**include)), path, ExportRun())
         return path
 
 
@@ -80,7 +81,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 @pytest.mark.parametrize("kind", list(files.FILES))
 async def test_every_format_comes_in_and_twice_adds_nothing(kind: str, world: World) -> None:
     path = world.file("some.file", files.FILES[kind]())
-    plan = await world.importing.plan([path], Run())
+    plan = await world.importing.plan([path], ImportJobRun())
     assert {chat.state for chat in plan.chats} == {"new"}
     assert await world.titles() == []
     first = await world.take(path)
@@ -89,7 +90,7 @@ async def test_every_format_comes_in_and_twice_adds_nothing(kind: str, world: Wo
     assert isinstance(world.told[-1], ChatsChanged)
     again = await world.take(path)
     assert (again.new, again.more, again.messages, again.here) == (0, 0, 0, first.new)
-    plan = await world.importing.plan([path], Run())
+    plan = await world.importing.plan([path], ImportJobRun())
     assert {chat.state for chat in plan.chats} == {"here"}
     # every tree is sound, and can be read
     for summary in await world.storage.run(lambda store: store.chats.summaries()):
@@ -145,7 +146,7 @@ async def test_a_chat_in_the_trash_comes_back(world: World) -> None:
     await world.take(path)
     (chat_id,) = await world.storage.run(lambda store: store.transfers.ids())
     await world.storage.run(lambda store: store.chats.delete(chat_id))
-    plan = await world.importing.plan([path], Run())
+    plan = await world.importing.plan([path], ImportJobRun())
     assert [chat.state for chat in plan.chats] == ["trash"]
     result = await world.take(path)
     assert (result.restored, result.messages) == (1, 0)
@@ -259,14 +260,14 @@ async def test_a_folder_gets_a_file_for_each_and_keeps_what_is_there(world: Worl
     folder = world.folder / "out"
     folder.mkdir()
     (folder / "A vector, please.md").write_text("mine")
-    await world.exporting.write(Wanted((), "markdown", Include()), folder, ExportRun())
+    await world.exporting.write(ExportRequest((), "markdown", Include()), folder, ExportRun())
     assert (folder / "A vector, please.md").read_text() == "mine"
     assert "second answer" in (folder / "A vector, please (2).md").read_text(encoding="utf-8")
 
 
 async def test_cancelling_leaves_nothing_half(world: World) -> None:
     path = world.file("a.json", files.dumps([files.chatgpt()]))
-    stopped = Run()
+    stopped = ImportJobRun()
     stopped.stop.set()
     result = await world.importing.run([path], stopped)
     assert result.stopped
@@ -275,8 +276,8 @@ async def test_cancelling_leaves_nothing_half(world: World) -> None:
     run = ExportRun()
     run.stop.set()
     target = world.folder / "x.zip"
-    with pytest.raises(Cancelled):
-        await world.exporting.write(Wanted((), "markdown", Include()), target, run)
+    with pytest.raises(ExportCancelled):
+        await world.exporting.write(ExportRequest((), "markdown", Include()), target, run)
     assert not target.exists()
     assert not list(world.folder.glob("*.partial"))
 
@@ -301,10 +302,10 @@ async def test_very_many_messages_in_one_chat(world: World) -> None:
     assert len(again.branch()) == 3_000
 
 
-def long_chat(count: int) -> Conversation:
+def long_chat(count: int) -> ExchangeChat:
     roles = (Role.USER, Role.ASSISTANT)
     nodes = tuple(
-        Node(f"{n:032x}", f"{n - 1:032x}" if n else None, roles[n % 2], (TextPart(f"{n}"),))
+        ChatNode(f"{n:032x}", f"{n - 1:032x}" if n else None, roles[n % 2], (TextPart(f"{n}"),))
         for n in range(count)
     )
-    return Conversation("headstart", "d" * 32, "Long", nodes)
+    return ExchangeChat("headstart", "d" * 32, "Long", nodes)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from headstart.chat.transfer.backup import Making
+from headstart.chat.transfer.export_request import ExportJobRun as ExportRun
 from headstart.chat.transfer.exporting import Exporting
-from headstart.chat.transfer.exporting import Run as ExportRun
-from headstart.chat.transfer.intake import Run
+from headstart.chat.transfer.intake import ImportJobRun
 from headstart.core.chats.parts import TextPart
 from headstart.core.chats.values import MessageStatus
 from headstart.exchange import own_format
@@ -223,7 +223,7 @@ async def test_a_backup_with_much_that_was_deleted(home: Home, tmp_path: Path) -
     os.utime(blob, (0, 0))
     path = tmp_path / "b.zip"
     assert await home.backups.make(path, Making())
-    plan = await home.backups.plan(path, Run())
+    plan = await home.backups.plan(path, ImportJobRun())
     assert len(plan.chats) == 1
 
 
@@ -238,7 +238,7 @@ async def test_a_database_with_its_log_beside_it_comes_back_whole(
     shutil.copytree(home.places.blobs, old / "blobs")
     other = Home(tmp_path / "other")
     try:
-        assert (await other.backups.restore(old / "headstart.db", Run())).new == 1
+        assert (await other.backups.restore(old / "headstart.db", ImportJobRun())).new == 1
         assert (await other.only()).blobs
     finally:
         other.close()

@@ -25,7 +25,7 @@ from headstart.engine.exactness import Exactness
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
 from tests.models.requantized import requantized
 from tests.models.tiny import make_tiny
@@ -110,7 +110,7 @@ def test_nothing_is_drafted_for_a_model_that_is_not_exact(
 ) -> None:
     path = drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18])
     draft = ModelRef(path, path.stem, path.stat().st_size)
-    checked = CheckedModels(tmp_path / "checked.json")
+    checked = CheckedModelsFile(tmp_path / "checked.json")
     for settings in (EngineSettings(), EngineSettings(exact=True)):
         checked.add(draft, settings)
     wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, prompt_lookup=False)

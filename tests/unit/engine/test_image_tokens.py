@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.engine import image_tokens
-from headstart.engine.image_tokens import Layout
+from headstart.engine.image_tokens import ImageLayout
 from headstart.engine.prefix.keys import pack, unpack
 from headstart.engine.prompt import common_prefix
 
@@ -49,7 +49,7 @@ def test_slices_are_texts_and_whole_images(parts: list[list[int]], most: int) ->
 @given(PARTS)
 def test_places_and_counts_are_each_others_inverse(parts: list[list[int]]) -> None:
     tokens = [token for part in parts for token in part]
-    layout = Layout()
+    layout = ImageLayout()
     layout.set(tokens)
     position, at = 0, 0
     for part in parts:
@@ -79,7 +79,7 @@ def test_a_cut_leaves_whole_images(parts: list[list[int]], length: int) -> None:
         start = max(ends)
         ends |= {start + len(part)} if part[0] < 0 else set(range(start, start + len(part) + 1))
     assert left in ends
-    one, other = Layout(), Layout()
+    one, other = ImageLayout(), ImageLayout()
     one.set(tokens)
     one.cut(left)
     other.set(tokens[:left])

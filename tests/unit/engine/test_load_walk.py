@@ -17,7 +17,7 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 
 APP = Path(headstart.__file__).parent
 # functions that are entered, each call in the code once, and how often one goes back to go on
@@ -64,7 +64,7 @@ def _is_property(frame: FrameType) -> bool:
 def test_a_reader_comes_from_a_request_to_a_decoder_in_few_steps(
     starter: ModelRef, tmp_path: Path
 ) -> None:
-    checked = CheckedModels(tmp_path / "checked.json")
+    checked = CheckedModelsFile(tmp_path / "checked.json")
     checked.add(starter, EngineSettings(), LACKS_NOTHING)
     generator = LocalGenerator(Resources(checked))
     wanted = LoadRequest(starter, EngineSettings())

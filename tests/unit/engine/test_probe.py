@@ -25,7 +25,7 @@ from headstart.engine.decoder import DecodeAborted
 from headstart.engine.loading.check import check as check_model
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.storage.adapters.profiles import StoredProfiles
 from headstart.storage.worker import Storage
 from tests.models.tiny import FAMILIES, make_tiny
@@ -225,7 +225,7 @@ def test_what_was_measured_is_remembered_by_card(
     card = ["Radeon"]
     monkeypatch.setattr(select, "tuned_for", lambda _model, _engine: card[0])
     storage = Storage(tmp_path / "a.db", tmp_path / "backups")
-    resources = Resources(CheckedModels(tmp_path / "checked.json"), StoredProfiles(storage))
+    resources = Resources(CheckedModelsFile(tmp_path / "checked.json"), StoredProfiles(storage))
 
     def tuned(layers: int | None) -> Tuning | None:
         engine = EngineSettings()
@@ -273,7 +273,7 @@ def test_a_model_without_an_ability_is_run_without_it(tiny: Path) -> None:
 
 def test_what_was_found_belongs_to_the_settings(tiny: Path, tmp_path: Path) -> None:
     model = ModelRef(tiny, "tiny", tiny.stat().st_size)
-    checked = CheckedModels(tmp_path / "checked.json")
+    checked = CheckedModelsFile(tmp_path / "checked.json")
     no_trees = frozenset({Ability.TREES})
     checked.add(model, ENGINE, no_trees)
     assert checked.lacking(model, ENGINE) == no_trees

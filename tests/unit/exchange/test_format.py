@@ -20,7 +20,7 @@ from headstart.core.models.heads import AUTOMATIC
 from headstart.core.settings.schema import ChatOptions, Speculation
 from headstart.exchange import own_format
 from headstart.exchange.fields import Fields
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 from tests.support.conversations import conversations, read_all
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ def test_what_is_written_is_as_documented(validator: jsonschema.Draft202012Valid
         deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), database=None
     )
     @given(conversations())
-    def check(chat: Conversation) -> None:
+    def check(chat: ExchangeChat) -> None:
         validator.validate(json.loads(own_format.to_json(chat)))
 
     check()
@@ -91,7 +91,7 @@ def test_numbers_without_room_in_a_database_are_left_aside(number: int) -> None:
 
 def test_a_draft_is_named_without_its_place_and_is_the_automatic_one_elsewhere() -> None:
     chosen = Speculation(draft="/home/ada/models/small.gguf")
-    chat = Conversation("", "c", "Title", (), options=ChatOptions(speculation=chosen))
+    chat = ExchangeChat("", "c", "Title", (), options=ChatOptions(speculation=chosen))
     data = own_format.to_json(chat)
     assert b"ada" not in data
     assert json.loads(data)["options"]["speculation"]["draft"] == "small.gguf"

@@ -17,7 +17,7 @@ from headstart.core.chats.parts import (
 )
 from headstart.core.chats.values import Role
 from headstart.exchange.fields import time_of
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from tests.support import program_files as files
 from tests.support.conversation_files import dumps
 from tests.support.conversations import read_all, read_bytes
@@ -25,14 +25,14 @@ from tests.support.conversations import read_all, read_bytes
 WORD = re.compile(r"\bw\d+\b")
 
 
-def everything(chats: list[Conversation]) -> str:
+def everything(chats: list[ExchangeChat]) -> str:
     words = [chat.options.system_prompt or "" for chat in chats]
     return "\n".join(
         words + [part.text for chat in chats for node in chat.nodes for part in node.parts]
     )
 
 
-def shape(nodes: list[Node]) -> list[tuple[str, str]]:
+def shape(nodes: list[ChatNode]) -> list[tuple[str, str]]:
     """Each message as its author, and its parts as words with the kind before them."""
     return [
         (
@@ -114,7 +114,7 @@ def test_versions_of_a_reply_are_branches(name: str, versions: int, tmp_path: Pa
 
 
 def test_facts_of_a_chat_come_along(tmp_path: Path) -> None:
-    def one(name: str) -> Conversation:
+    def one(name: str) -> ExchangeChat:
         return read_bytes(files.PROGRAMS[name][1](), tmp_path, "whatever")[0][0]
 
     libre, grok, typing = one("LibreChat"), one("Grok"), one("TypingMind")

@@ -20,7 +20,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.exchange.fields import Fields
 from headstart.exchange.readers.common import each
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 from tests.support import conversation_files as files
 from tests.support.conversations import read_all, read_bytes
 from tests.support.program_files import PICTURE, lines
@@ -158,7 +158,7 @@ def test_conversations_before_a_fault_of_ours_come_in() -> None:
     report = Report()
     made = each(
         found(),
-        lambda fields: Conversation("list", "1", fields.text("title"), ()),
+        lambda fields: ExchangeChat("list", "1", fields.text("title"), ()),
         report,
         "a.json",
     )

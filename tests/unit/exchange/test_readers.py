@@ -17,18 +17,18 @@ from headstart.core.chats.parts import (
     ToolResultPart,
 )
 from headstart.core.chats.values import FinishReason, MessageStatus, Role
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from tests.support import conversation_files as files
 from tests.support.conversations import read_all, read_bytes
 
 
-def one(data: bytes, folder: Path, name: str = "file") -> Conversation:
+def one(data: bytes, folder: Path, name: str = "file") -> ExchangeChat:
     found, report = read_bytes(data, folder, name)
     assert len(found) == 1, (found, report.lines)
     return found[0]
 
 
-def texts(nodes: list[Node]) -> list[str]:
+def texts(nodes: list[ChatNode]) -> list[str]:
     return [
         "".join(part.text for part in node.parts if isinstance(part, TextPart)) for node in nodes
     ]

@@ -17,7 +17,7 @@ from headstart.exchange import own_format
 from headstart.exchange.include import Include
 from headstart.exchange.names import file_name
 from headstart.exchange.readers.markdown import from_markdown
-from headstart.exchange.tree import Conversation, ModelName, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName
 from headstart.exchange.writers.html import to_html
 from headstart.exchange.writers.lines import trace_lines, training_line
 from headstart.exchange.writers.markdown import to_markdown
@@ -33,10 +33,10 @@ def _times(count: int) -> settings:
     return settings(_CALM, max_examples=count)
 
 
-def chat_of(*texts: str, **more: object) -> Conversation:
+def chat_of(*texts: str, **more: object) -> ExchangeChat:
     """Questions and answers in turn."""
     nodes = [
-        Node(
+        ChatNode(
             f"{n}",
             f"{n - 1}" if n else None,
             Role.ASSISTANT if n % 2 else Role.USER,
@@ -49,7 +49,7 @@ def chat_of(*texts: str, **more: object) -> Conversation:
         for node in nodes
     ]
     return replace(
-        Conversation("headstart", "c" * 32, "A chat", tuple(nodes), created_at=1_760_000_000_000),
+        ExchangeChat("headstart", "c" * 32, "A chat", tuple(nodes), created_at=1_760_000_000_000),
         **more,
     )
 
@@ -58,7 +58,7 @@ def chat_of(*texts: str, **more: object) -> Conversation:
 def test_our_own_format_loses_nothing(count: int) -> None:
     @_times(count)
     @given(conversations())
-    def check(chat: Conversation) -> None:
+    def check(chat: ExchangeChat) -> None:
         again = own_format.from_json(own_format.to_json(chat))
         assert again == replace(chat, blobs=again.blobs)
         assert set(again.blobs) == set(
@@ -71,9 +71,10 @@ def test_our_own_format_loses_nothing(count: int) -> None:
 
 def test_a_deep_tree_is_no_problem() -> None:
     nodes = [
-        Node(f"{n}", f"{n - 1}" if n else None, Role.USER, (TextPart("x"),)) for n in range(20_000)
+        ChatNode(f"{n}", f"{n - 1}" if n else None, Role.USER, (TextPart("x"),))
+        for n in range(20_000)
     ]
-    chat = Conversation("headstart", "c" * 32, "Deep", tuple(nodes))
+    chat = ExchangeChat("headstart", "c" * 32, "Deep", tuple(nodes))
     again = own_format.from_json(own_format.to_json(chat))
     assert again == chat
     assert len(again.branch()) == 20_000
@@ -108,7 +109,7 @@ def test_a_broken_file_is_told(tmp_path: Path) -> None:
 def test_markdown_read_again_is_the_same_text(count: int) -> None:
     @_times(count)
     @given(conversations(8))
-    def check(chat: Conversation) -> None:
+    def check(chat: ExchangeChat) -> None:
         first = to_markdown(chat)
         again = from_markdown(first, "x")
         if again is None:
@@ -240,10 +241,10 @@ def test_a_trace_is_read_again(branches: bool, tmp_path: Path) -> None:
 
 
 def test_a_page_says_what_the_window_says(tmp_path: Path) -> None:
-    node = Node("1", None, Role.USER, (TextPart("# no heading\n  two  spaces\n_x_ <b>"),))
+    node = ChatNode("1", None, Role.USER, (TextPart("# no heading\n  two  spaces\n_x_ <b>"),))
     answer = TextPart("one\ntwo https://a.example **“好”**的\n\n- שלום\n\n|a|\n|-|\n|x<br>y|")
-    reply = Node("2", "1", Role.ASSISTANT, (answer,))
-    page = to_html(Conversation("list", "c", "T", (node, reply)))
+    reply = ChatNode("2", "1", Role.ASSISTANT, (answer,))
+    page = to_html(ExchangeChat("list", "c", "T", (node, reply)))
     assert "# no heading\n  two  spaces\n_x_ &lt;b&gt;" in page
     assert "one<br />\ntwo" in page
     assert '<a href="https://a.example">' in page

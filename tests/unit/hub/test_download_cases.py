@@ -249,9 +249,9 @@ def test_many_ask_at_once_and_each_gets_its_answer(hub: HubServer, desk: Desk) -
 
 @pytest.mark.parametrize("path", ["../x.gguf", "/etc/x.gguf", "a/../../x.gguf", "C:\\x.gguf", ""])
 def test_names_that_lead_elsewhere_are_refused(desk: Desk, path: str) -> None:
-    from headstart.core.hub.downloads import RemoteFile, Wanted
+    from headstart.core.hub.downloads import DownloadRequest, RemoteFile
 
-    wanted = Wanted(REPO, "abc", "x", (RemoteFile(path, 5, "e" * 40),), path)
+    wanted = DownloadRequest(REPO, "abc", "x", (RemoteFile(path, 5, "e" * 40),), path)
     with pytest.raises(DownloadProblem):
         desk.queue.add(wanted)
     assert desk.queue.all() == ()

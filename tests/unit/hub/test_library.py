@@ -12,7 +12,7 @@ from headstart.core.models.abilities import LACKS_NOTHING
 from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import EngineSettings
 from headstart.hub import library
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.gguf import read_header
 from headstart.hub.shelf import Shelf
 from tests.support.gguf_files import make_gguf
@@ -51,7 +51,7 @@ def test_a_file_counts_as_tried_until_it_changes(tmp_path: Path, starter: ModelR
     path = tmp_path / "m.gguf"
     path.write_bytes(b"one")
     model = ModelRef(path, "m", 3)
-    checked = CheckedModels(tmp_path / "home" / "checked.json")
+    checked = CheckedModelsFile(tmp_path / "home" / "checked.json")
     assert checked.lacking(starter, ENGINE) == LACKS_NOTHING
     assert checked.lacking(model, ENGINE) is None
     checked.add(model, ENGINE)
@@ -65,7 +65,7 @@ def test_a_damaged_list_of_tried_files_is_an_empty_one(tmp_path: Path) -> None:
     path.write_bytes(b"\xff{")
     model = ModelRef(tmp_path / "m.gguf", "m", 3)
     model.path.write_bytes(b"one")
-    checked = CheckedModels(path)
+    checked = CheckedModelsFile(path)
     assert checked.lacking(model, ENGINE) is None
     checked.add(model, ENGINE)
     assert checked.lacking(model, ENGINE) == LACKS_NOTHING

@@ -14,7 +14,7 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.hub import library
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.gguf import GgufHeader, peek, read_header
 from headstart.hub.kinds import why_no_chat
 from tests.models.llama_source import vocabulary
@@ -85,7 +85,7 @@ def test_a_part_under_another_name_says_what_it_is(tiny: Path, tmp_path: Path) -
 def test_a_change_in_any_part_is_another_model(tiny: Path, tmp_path: Path) -> None:
     paths = split(tiny, tmp_path)
     model = library.open_model(paths[0])
-    checked = CheckedModels(tmp_path / "checked.json")
+    checked = CheckedModelsFile(tmp_path / "checked.json")
     checked.add(model, EngineSettings())
     assert checked.lacking(model, EngineSettings()) is not None
     before = fingerprint(model.path)

@@ -18,7 +18,7 @@ from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.advice import read_advice
 from headstart.hub.cards import read_card
-from headstart.hub.checked import CheckedModels
+from headstart.hub.checked import CheckedModelsFile
 from headstart.hub.gguf import read_header
 from headstart.hub.library import open_model
 from headstart.hub.shapes import read_shape
@@ -71,7 +71,7 @@ def test_what_readers_let_through_is_loaded_or_refused(
     count: int, sources: list[Path], tmp_path: Path
 ) -> None:
     chance = random.Random(3 * count)
-    generator = LocalGenerator(Resources(CheckedModels(tmp_path / "checked.json")))
+    generator = LocalGenerator(Resources(CheckedModelsFile(tmp_path / "checked.json")))
     tried = 0
     while tried < count:
         path = mutated(chance.choice(sources), tmp_path / f"{chance.random()}.gguf", chance)
@@ -105,7 +105,7 @@ def test_a_vocabulary_of_another_model_is_refused(
     fields["tokenizer.ggml.merges"] = Field(merges.value[:2000], merges.kind, merges.inner)
     path = write_gguf(tmp_path / "odd.gguf", model.architecture, fields, model.tensors)
     read_header(path)
-    generator = LocalGenerator(Resources(CheckedModels(tmp_path / "checked.json")))
+    generator = LocalGenerator(Resources(CheckedModelsFile(tmp_path / "checked.json")))
     with pytest.raises(ModelProblem, match=r"odd\.gguf cannot be used") as refused:
         generator.preload(LoadRequest(open_model(path)), lambda _event: None, StopSignal())
     _told(refused.value)

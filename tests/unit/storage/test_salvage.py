@@ -203,7 +203,7 @@ def test_recovered_text_is_text() -> None:
             _page(table, "河流把石头从山上带到海里，大海又把雨水还给它。".encode()),
         )
     )
-    found = list(carving.fragments(Image(data), carving.Found()))
+    found = list(carving.fragments(Image(data), carving.CarvedRows()))
     assert found == [
         text.decode(),
         more.decode(),

@@ -14,9 +14,9 @@ from sqlalchemy import Engine
 from headstart.core.errors import DatabaseProblem
 from headstart.core.models.profiles import ProfileKey
 from headstart.storage import schema
-from headstart.storage.adapters.profiles import ProfileTable
 from headstart.storage.database import open_database, open_engine
 from headstart.storage.messages import MessageTable
+from headstart.storage.profiles import ProfileTable
 from headstart.storage.rescue import copies
 from headstart.storage.rescue.opening import open_home
 from headstart.storage.tables.definitions import metadata

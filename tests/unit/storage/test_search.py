@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from headstart.core.chats.parts import BlobRef, FilePart, TextPart, text_part
-from headstart.core.chats.search import Filters, Found, parsed
+from headstart.core.chats.search import Filters, SearchHit, parsed
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage.worker import Storage, Store
 from tests.support.stored import behind_its_back
@@ -55,7 +55,7 @@ def _add(
     return chat
 
 
-async def found(storage: Storage, query: str, filters: Filters | None = None) -> list[Found]:
+async def found(storage: Storage, query: str, filters: Filters | None = None) -> list[SearchHit]:
     return await storage.run(lambda store: store.search.find(query, filters or Filters(), 50))
 
 

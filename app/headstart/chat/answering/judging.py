@@ -15,7 +15,7 @@ from headstart.core.servers import ServerModel
 from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, about, told
 from headstart.engine.memory import memory
-from headstart.engine.speculation.compatibility import Verdict, judge
+from headstart.engine.speculation.compatibility import PairVerdict, judge
 from headstart.engine.speculation.head_fit import judge_head, why_no_own_layers
 from headstart.hub.cards import read_card
 from headstart.hub.heads import head_shape, own_layers, read_head
@@ -27,7 +27,7 @@ class DraftChoice(Struct, frozen=True):
 
     key: str
     name: str
-    verdict: Verdict
+    verdict: PairVerdict
     taken: bool = False
 
 
@@ -40,18 +40,18 @@ def judged_for(
     """Installed models that can draft for a server's, small ones first: nothing is known of it."""
     free = memory()
 
-    def verdict_of(model: ModelRef) -> Verdict:
+    def verdict_of(model: ModelRef) -> PairVerdict:
         why = whys.get(model.key)
         if why is not None:
-            return Verdict("no", (why,))
+            return PairVerdict("no", (why,))
         card = read_card(model)
         context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
         need = fit.need(card.shape, min(context, card.context_length or context), engine)
         if fit.judge(need, free) == "no":
             why = told("draft-needs-memory", need=need.total, free=free.available)
-            return Verdict("no", (why,))
+            return PairVerdict("no", (why,))
         notes = (told("draft-for-server", host=target.host), told("draft-fits", need=need.total))
-        return Verdict("yes", notes)
+        return PairVerdict("yes", notes)
 
     small = sorted(installed, key=lambda model: model.size)
     choices = [DraftChoice(one.key, one.name, _read(verdict_of, one)) for one in small]
@@ -76,19 +76,19 @@ def judged(
     card, free = read_card(target), memory()
     context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
 
-    def of_model(model: ModelRef) -> Verdict:
+    def of_model(model: ModelRef) -> PairVerdict:
         why = whys.get(model.key)
         if why is not None:
-            return Verdict("no", (why,))
+            return PairVerdict("no", (why,))
         return judge(card, read_card(model), context, engine, free)
 
-    def of_head(model: ModelRef) -> Verdict:
+    def of_head(model: ModelRef) -> PairVerdict:
         facts = read_head(model)
         if facts is None:
-            return Verdict("no", (told("head-not-run-here"),))
+            return PairVerdict("no", (told("head-not-run-here"),))
         return judge_head(card, facts, head_shape(model), context, engine, free)
 
-    def of_itself() -> Verdict | None:
+    def of_itself() -> PairVerdict | None:
         own = own_layers(target)
         if not own.usable:
             return why_no_own_layers(own.there, own.told)
@@ -103,10 +103,10 @@ def judged(
     return sorted(choices, key=lambda choice: order[choice.verdict.works])
 
 
-def _read(judged: Callable[[ModelRef], Verdict], model: ModelRef) -> Verdict:
+def _read(judged: Callable[[ModelRef], PairVerdict], model: ModelRef) -> PairVerdict:
     try:
         return judged(model)
     except ModelProblem as problem:
-        return Verdict("no", (about("draft-unreadable", problem.told),))
+        return PairVerdict("no", (about("draft-unreadable", problem.told),))
     except OSError as error:
-        return Verdict("no", (told("draft-unreadable", problem=error.strerror or error),))
+        return PairVerdict("no", (told("draft-unreadable", problem=error.strerror or error),))

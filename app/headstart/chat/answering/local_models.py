@@ -1,4 +1,4 @@
-"""The models on this computer, put together: what each verb does when the others act.
+"""The models on this computer, put together.
 
 On the event loop's thread.
 """
@@ -55,6 +55,75 @@ class LocalModels(Struct, frozen=True):
         self.watch.close()
 
 
+class _Reactions(Struct, frozen=True):
+    """The parts' work when something changed elsewhere."""
+
+    loader: Loader
+    drafts: Drafts
+    prompt: NextPrompt
+    ahead: PrefillAhead
+    preload: Preload
+    branches: Branches
+    background: Background
+    broadcast: Broadcast
+
+    def connect(self, runner: Runner) -> None:
+        on = self.broadcast.on
+        on(ModelsChanged, lambda _change: self.drafts.automatic.forget())
+        on(ChatChanged, self._on_chat)
+        on(BranchChanged, self._on_branch)
+        on(ReplyEnded, self._on_ended)
+        runner.on_idle(self._on_idle)
+
+    async def _after(self, change: ReplyEnded, asked: Asked | None, since: int) -> None:
+        """The tokens that close the reply; then whatever is looked at and typed."""
+        if asked is not None and not self.background.closing:
+            # the next prompt begins with what this reply was made of
+            chat = await self.branches.chat(change.chat_id)
+            answer = await self.branches.message(change.chat_id, change.message_id)
+            if chat is not None and answer is not None:
+                self.prompt.know(chat, [*asked.branch, answer], since)
+        if not self.background.closing:
+            self.ahead.used(change.chat_id)
+            await self.ahead.prefill(change.chat_id)
+            if self.ahead.shown != change.chat_id:
+                await self.ahead.prefill_shown()
+
+    def _on_ended(self, change: ReplyEnded) -> None:
+        loaded, asked = self.loader.loaded, self.loader.end_reply(change.chat_id)
+        if asked is not None and loaded is not None:
+            self.background.run(self._learn(change, loaded))
+        self.background.run(self._after(change, asked, self.prompt.forget()))
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        self.prompt.forget()
+        if change.what is What.OPTIONS:
+            self.background.run(self.preload.draft_chosen(change.chat_id))
+
+    def _on_branch(self, change: BranchChanged) -> None:
+        self.prompt.forget()
+        self.ahead.used(change.chat_id)
+        if not self.loader.busy:
+            self.background.run(self.ahead.prefill(change.chat_id))
+
+    def _on_idle(self, event: GenerationEvent) -> None:
+        """What the engine learned while nobody asked for anything; or that it was restarted."""
+        if isinstance(event, InMemory):
+            self.loader.follow_memory(event)
+        if self.loader.loaded is None:
+            return
+        if isinstance(event, DraftActivity):
+            self.broadcast.tell(DraftProgress(self.loader.loaded.pair, event))
+        elif isinstance(event, SpeedCurve):
+            self.broadcast.tell(Calibrated(self.loader.loaded.pair, event))
+
+    async def _learn(self, change: ReplyEnded, loaded: LoadRequest) -> None:
+        """Remember the draft's gain in a reply."""
+        answer = await self.branches.message(change.chat_id, change.message_id)
+        if answer is not None and answer.stats is not None:
+            await self.drafts.automatic.learn(loaded.model, loaded.draft, answer.stats)
+
+
 def make_local_models(
     runner: Runner,
     sources: ModelSources,
@@ -70,59 +139,9 @@ def make_local_models(
     loader.on_request(ahead.cancel)
     preload = Preload(loader, drafts, ahead, preferences, broadcast)
 
-    async def after(change: ReplyEnded, asked: Asked | None, since: int) -> None:
-        """The tokens that close the reply; then whatever is looked at and typed."""
-        if asked is not None and not background.closing:
-            # the next prompt begins with what this reply was made of
-            chat = await branches.chat(change.chat_id)
-            answer = await branches.message(change.chat_id, change.message_id)
-            if chat is not None and answer is not None:
-                prompt.know(chat, [*asked.branch, answer], since)
-        if not background.closing:
-            ahead.used(change.chat_id)
-            await ahead.prefill(change.chat_id)
-            if ahead.shown != change.chat_id:
-                await ahead.prefill_shown()
-
-    def on_ended(change: ReplyEnded) -> None:
-        loaded, asked = loader.loaded, loader.end_reply(change.chat_id)
-        if asked is not None and loaded is not None:
-            background.run(learn(change, loaded))
-        background.run(after(change, asked, prompt.forget()))
-
-    def on_chat(change: ChatChanged) -> None:
-        prompt.forget()
-        if change.what is What.OPTIONS:
-            background.run(preload.draft_chosen(change.chat_id))
-
-    def on_branch(change: BranchChanged) -> None:
-        prompt.forget()
-        ahead.used(change.chat_id)
-        if not loader.busy:
-            background.run(ahead.prefill(change.chat_id))
-
-    def on_idle(event: GenerationEvent) -> None:
-        """What the engine learned while nobody asked for anything; or that it was restarted."""
-        if isinstance(event, InMemory):
-            loader.follow_memory(event)
-        if loader.loaded is None:
-            return
-        if isinstance(event, DraftActivity):
-            broadcast.tell(DraftProgress(loader.loaded.pair, event))
-        elif isinstance(event, SpeedCurve):
-            broadcast.tell(Calibrated(loader.loaded.pair, event))
-
-    async def learn(change: ReplyEnded, loaded: LoadRequest) -> None:
-        """Remember the draft's gain in a reply."""
-        answer = await branches.message(change.chat_id, change.message_id)
-        if answer is not None and answer.stats is not None:
-            await drafts.automatic.learn(loaded.model, loaded.draft, answer.stats)
-
-    broadcast.on(ModelsChanged, lambda _change: drafts.automatic.forget())
-    broadcast.on(ChatChanged, on_chat)
-    broadcast.on(BranchChanged, on_branch)
-    broadcast.on(ReplyEnded, on_ended)
-    runner.on_idle(on_idle)
+    _Reactions(loader, drafts, prompt, ahead, preload, branches, background, broadcast).connect(
+        runner
+    )
     watch = EngineWatch(runner, broadcast)
     watch.begin()
     answerer = LocalAnswerer(runner, loader, drafts, sources, preferences)

@@ -42,7 +42,7 @@ _MOST_DRAFTS = 4
 TOKEN_MAY_HELP = ("hub-gated", "hub-needs-token", "hub-forbidden", "hub-repository-gone")
 
 
-class Computer(Struct, frozen=True):
+class ThisComputer(Struct, frozen=True):
     """Bytes of memory, physical cores, what graphics card is used ("" for none), the bytes that are
     free where downloads go, and the format that runs best."""
 
@@ -53,7 +53,7 @@ class Computer(Struct, frozen=True):
     preferred: ModelFormat
 
 
-class Found:
+class FoundModels:
     """The results of one search, page by page, from all formats."""
 
     def __init__(self, hub: Hub, search: Search) -> None:
@@ -101,8 +101,8 @@ class Discover:
         self._shapes: dict[tuple[str, str, str], ModelShape] = {}
         self._heads = FoundHeads(hub, models, preferences)
 
-    def search(self, search: Search) -> Found:
-        return Found(self._hub, search)
+    def search(self, search: Search) -> FoundModels:
+        return FoundModels(self._hub, search)
 
     async def page(self, repo: str) -> str:
         """The address of a repository's page."""
@@ -252,24 +252,24 @@ class Discover:
         with asking():
             return RemoteModels(self._hub.client).card(details, variant)
 
-    def _verdict(self, target: ModelCard, draft: ModelCard) -> compatibility.Verdict:
+    def _verdict(self, target: ModelCard, draft: ModelCard) -> compatibility.PairVerdict:
         engine, free = self._preferences.current.engine, memory()
         context = engine.context_length or automatic_context(Pair(target.shape), engine, free)
         return compatibility.judge(target, draft, context, engine, free)
 
     # --- the list to begin with ----------------------------------------------------------
 
-    async def computer(self) -> Computer:
+    async def computer(self) -> ThisComputer:
         """What this computer has for models."""
 
-        def ask() -> Computer:
+        def ask() -> ThisComputer:
             folder = self._hub.cache
             while not folder.exists() and folder != folder.parent:
                 folder = folder.parent
             cores = psutil.cpu_count(logical=False) or 1
             free = shutil.disk_usage(folder).free
             form = select.preferred(self._preferences.current.engine.backend)
-            return Computer(memory().total, cores, select.card_names(), free, form)
+            return ThisComputer(memory().total, cores, select.card_names(), free, form)
 
         return await asyncio.to_thread(ask)
 

@@ -14,11 +14,11 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded, DownloadsChanged
 from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
-from headstart.core.hub.downloads import ACTIVE, Download, DownloadState, Wanted
+from headstart.core.hub.downloads import ACTIVE, Download, DownloadRequest, DownloadState
 from headstart.core.settings.schema import Settings
 
 if TYPE_CHECKING:
-    from headstart.hub.downloads.queue import Downloads as Queue
+    from headstart.hub.downloads.queue import DownloadQueue as Queue
 
 # how often the window is told how far they are; seconds
 _TICK = 0.25
@@ -65,7 +65,7 @@ class Downloads:
 
     # --- what the user does --------------------------------------------------------------
 
-    async def add(self, wanted: Sequence[Wanted]) -> None:
+    async def add(self, wanted: Sequence[DownloadRequest]) -> None:
         """Fetch them, one after another; raises DownloadProblem."""
         queue = await self._ready()
         for one in wanted:
@@ -104,7 +104,7 @@ class Downloads:
 
     def _make(self, loop: asyncio.AbstractEventLoop) -> Queue:
         from headstart.hub.downloads.book import Book
-        from headstart.hub.downloads.queue import Downloads as Queue
+        from headstart.hub.downloads.queue import DownloadQueue as Queue
 
         def changed() -> None:
             # from whatever thread; the loop may have ended

@@ -21,7 +21,7 @@ from headstart.core.models.fit import ModelShape, Pair, automatic_context
 from headstart.core.models.heads import HeadFacts
 from headstart.core.models.ref import ModelRef
 from headstart.engine.memory import memory
-from headstart.engine.speculation.compatibility import Verdict
+from headstart.engine.speculation.compatibility import PairVerdict
 from headstart.engine.speculation.head_fit import judge_head
 from headstart.hub.heads import head_shape, read_head
 
@@ -111,7 +111,7 @@ class FoundHeads:
 
     def _verdict(
         self, target: ModelCard, facts: HeadFacts | None, shape: ModelShape
-    ) -> Verdict | None:
+    ) -> PairVerdict | None:
         """None where it was made for another model."""
         if facts is None:
             return None

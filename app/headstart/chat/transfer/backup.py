@@ -27,7 +27,7 @@ from headstart.chat.changes import ChatsChanged
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer import intake
 from headstart.chat.transfer.importing import scratch_folder
-from headstart.chat.transfer.intake import Plan, Result, Run
+from headstart.chat.transfer.intake import ImportJobRun, ImportPlan, Result
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import new_partial
 from headstart.core.servers import Connection
@@ -37,7 +37,7 @@ from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
 _FORMAT, _FACTS = "headstart-backup", "headstart-backup.json"
-DATABASE, SETTINGS, _MODELS = "headstart.db", "settings.json", "models.json"
+_MODELS = "models.json"
 _COMPRESSION = 3
 _STAMP = re.compile(r"-(\d{8}-\d{6})-([a-z]+)")
 SUFFIX = ".headstart-backup.zip"
@@ -95,10 +95,10 @@ class Backups:
         Raises EnvironmentProblem."""
         return await asyncio.to_thread(self._make, path, making)
 
-    async def plan(self, path: Path, run: Run) -> Plan:
+    async def plan(self, path: Path, run: ImportJobRun) -> ImportPlan:
         """What a backup, or an automatic copy, would bring back. Raises EnvironmentProblem."""
 
-        def look() -> Plan:
+        def look() -> ImportPlan:
             from headstart.chat.transfer.backup_source import opened
 
             with opened(path, self._storage, self._scratch) as source:
@@ -108,7 +108,7 @@ class Backups:
 
         return await asyncio.to_thread(look)
 
-    async def restore(self, path: Path, run: Run, with_settings: bool = False) -> Result:
+    async def restore(self, path: Path, run: ImportJobRun, with_settings: bool = False) -> Result:
         """Bring back what is missing; `with_settings`: settings as they were, too. Raises
         EnvironmentProblem."""
         settings: list[Settings] = []
@@ -156,7 +156,7 @@ class Backups:
     def _make(self, path: Path, making: Making) -> bool:
         import sqlite3
 
-        from headstart.storage.rescue.copies import Stopped, copy_database
+        from headstart.storage.rescue.copies import CopyStopped, copy_database
 
         places = self._places
         assert places is not None
@@ -170,7 +170,7 @@ class Backups:
                 return False
             partial.replace(path)
             return True
-        except Stopped:
+        except CopyStopped:
             return False
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error
@@ -206,6 +206,8 @@ class Backups:
             "chats": counts[0],
             "messages": counts[1],
         }
+        from headstart.chat.transfer.backup_source import DATABASE, SETTINGS
+
         kind = zipfile.ZIP_DEFLATED
         with zipfile.ZipFile(
             path, "w", kind, compresslevel=_COMPRESSION, strict_timestamps=False

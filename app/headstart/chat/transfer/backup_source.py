@@ -11,9 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from headstart.chat.transfer.backup import DATABASE, SETTINGS
 from headstart.chat.transfer.importing import scratch_folder
-from headstart.chat.transfer.intake import Incoming
+from headstart.chat.transfer.intake import IncomingChat
 from headstart.core.chats.parts import BlobRef, needed_blobs
 from headstart.core.chats.tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
@@ -22,11 +21,13 @@ from headstart.exchange.material import Archive, ImportProblem
 from headstart.storage.blobs import Blobs
 from headstart.storage.worker import Storage, Store
 
+# members of a backup
+DATABASE, SETTINGS = "headstart.db", "settings.json"
 _MAGIC = b"SQLite format 3\0"
 
 
 @contextlib.contextmanager
-def opened(path: Path, home: Storage, scratch: Path | None) -> Iterator[Source]:
+def opened(path: Path, home: Storage, scratch: Path | None) -> Iterator[BackupSource]:
     """A backup's database; its file is never touched. `home`: where files are that it names only.
     Raises EnvironmentProblem."""
     with contextlib.ExitStack() as stack:
@@ -54,10 +55,10 @@ def opened(path: Path, home: Storage, scratch: Path | None) -> Iterator[Source]:
         storage = Storage(copy, folder / "backups")
         stack.callback(storage.close)
         storage.submit(lambda store: store.interrupted).result()
-        yield Source(storage, archive, home, path.parent / "blobs")
+        yield BackupSource(storage, archive, home, path.parent / "blobs")
 
 
-class Source:
+class BackupSource:
     """The chats of a backup, one after another."""
 
     def __init__(
@@ -76,12 +77,12 @@ class Source:
             return None
         return self._archive.unpacked(SETTINGS)
 
-    def incoming(self) -> Iterator[Incoming]:
+    def incoming(self) -> Iterator[IncomingChat]:
         ids = self._storage.submit(lambda store: store.transfers.ids()).result()
         for chat_id in ids:
             tree = self._storage.submit(partial(_read, chat_id=chat_id)).result()
             if tree is not None:
-                yield Incoming(self._with_blobs(tree), "Backup")
+                yield IncomingChat(self._with_blobs(tree), "Backup")
 
     def _with_blobs(self, tree: ChatTree) -> ChatTree:
         digests = needed_blobs(part for one in tree.messages for part in one.parts)

@@ -6,10 +6,11 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from msgspec.structs import replace
 
-from headstart.chat.transfer.exporting import Cancelled, Exporting, Run, Wanted
+from headstart.chat.transfer.export_request import ExportCancelled, ExportJobRun, ExportRequest
 from headstart.chat.transfer.trees import ModelNames, to_conversation
 from headstart.core.chats.parts import BlobRef, Part, needed_blobs
 from headstart.core.chats.tree import ChatTree
@@ -18,9 +19,9 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import let_others_read, new_partial, write_whole
 from headstart.core.settings.schema import changed
 from headstart.exchange import own_format
-from headstart.exchange.formats import HEADSTART, FileFormat, format_of
+from headstart.exchange.formats import HEADSTART, FileFormat, Render, format_of
 from headstart.exchange.names import Names
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 from headstart.storage.worker import Storage, Store
 
 # chats that are read at once
@@ -28,18 +29,29 @@ _READ = 8
 _COMPRESSION = 3
 
 
+class ExportContext(Protocol):
+    """Facts of the program that a file has: names of models, prompts, and the window's means."""
+
+    @property
+    def renderers(self) -> Mapping[str, Render]: ...
+
+    def models(self) -> ModelNames: ...
+
+    def system_prompt(self, tree: ChatTree) -> str: ...
+
+
 class Job:
     """One export, on a worker thread."""
 
     def __init__(
         self,
-        exporting: Exporting,
-        wanted: Wanted,
+        context: ExportContext,
+        wanted: ExportRequest,
         sources: Mapping[str, Storage],
         open_parts: Mapping[str, tuple[Part, ...]],
-        run: Run,
+        run: ExportJobRun,
     ) -> None:
-        self._exporting = exporting
+        self._context = context
         self._format: FileFormat = format_of(wanted.format)
         self._include = wanted.include
         self._sources = sources
@@ -61,9 +73,9 @@ class Job:
                 "file-not-written", path=path, reason=error.strerror or error, quotes=True
             ) from error
 
-    def conversations(self) -> Iterator[Conversation]:
+    def conversations(self) -> Iterator[ExchangeChat]:
         """One after another; chats that are gone are left out."""
-        models = self._exporting.models()
+        models = self._context.models()
         ids = list(self._sources)
         for start in range(0, len(ids), _READ):
             some = ids[start : start + _READ]
@@ -73,7 +85,7 @@ class Job:
             for storage, own in by_storage.items():
                 for tree in storage.submit(partial(self._read, ids=own)).result():
                     if self._run.stop.is_set():
-                        raise Cancelled
+                        raise ExportCancelled
                     yield self._conversation(tree, models)
                     self._run.count += 1
 
@@ -95,7 +107,7 @@ class Job:
                 continue
         return replace(tree, blobs=blobs)
 
-    def _conversation(self, tree: ChatTree, models: ModelNames) -> Conversation:
+    def _conversation(self, tree: ChatTree, models: ModelNames) -> ExchangeChat:
         if self._open_parts:
             # what is being written is in no part yet; it may have ended since
             messages = tuple(
@@ -107,13 +119,13 @@ class Job:
             tree = replace(tree, messages=messages)
         found = to_conversation(tree, models)
         if self._format is not HEADSTART and not found.options.system_prompt:
-            prompt = self._exporting.system_prompt(tree)
+            prompt = self._context.system_prompt(tree)
             if prompt:
                 found = replace(found, options=changed(found.options, system_prompt=prompt))
         return found
 
-    def _bytes(self, conversation: Conversation) -> bytes:
-        render = self._exporting.renderers.get(self._format.code)
+    def _bytes(self, conversation: ExchangeChat) -> bytes:
+        render = self._context.renderers.get(self._format.code)
         return self._format.to_bytes(conversation, self._include, render)
 
     def _one(self, path: Path) -> int:
@@ -172,7 +184,7 @@ class Job:
         return count
 
 
-def _in_folder(conversation: Conversation, name: str) -> str:
+def _in_folder(conversation: ExchangeChat, name: str) -> str:
     """Folders of chats are folders of the archive; their names lead nowhere else."""
     parts = [part.strip(" .") for part in conversation.folder.split("/")]
     return "/".join([*(part for part in parts if part), name])

@@ -4,17 +4,15 @@ shows how far it is, and can be cancelled."""
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from msgspec import Struct, field
 
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import Reply
 from headstart.chat.requests import system_prompt
+from headstart.chat.transfer.export_request import ExportJobRun, ExportRequest
 from headstart.core.chats.tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.inheritance import effective
@@ -26,34 +24,10 @@ if TYPE_CHECKING:
     from headstart.chat.transfer.trees import ModelNames
     from headstart.exchange.copying import Copied
     from headstart.exchange.formats import FileFormat, Render
-    from headstart.exchange.tree import Conversation
-
-__all__ = ["Cancelled", "Copied", "Exporting", "Run", "Wanted", "file_name", "formats"]
+    from headstart.exchange.tree import ExchangeChat
 
 # the format that loses nothing
 LOSSLESS = "headstart"
-
-
-class Cancelled(Exception):
-    """The user stopped it."""
-
-
-class Run(Struct):
-    """One export: `stop` from any thread ends it soon; how many chats are written, of how many."""
-
-    stop: threading.Event = field(default_factory=threading.Event)
-    count: int = 0
-    total: int = 0
-
-
-class Wanted(Struct, frozen=True):
-    """What to write, and how; `chats` empty for everything that is in the list."""
-
-    chats: tuple[str, ...]
-    format: str
-    include: Include
-    # with the bytes of files and images
-    blobs: bool = True
 
 
 class Exporting:
@@ -75,11 +49,11 @@ class Exporting:
     @staticmethod
     def wanted(
         chats: Sequence[str], form: str, *, reasoning: bool, stats: bool, branches: bool
-    ) -> Wanted:
+    ) -> ExportRequest:
         """What to write; no chats for all of the list."""
-        return Wanted(tuple(chats), form, Include(reasoning, stats, branches))
+        return ExportRequest(tuple(chats), form, Include(reasoning, stats, branches))
 
-    async def write(self, wanted: Wanted, path: Path, run: Run) -> int:
+    async def write(self, wanted: ExportRequest, path: Path, run: ExportJobRun) -> int:
         """Write to a file, or into a folder that is there, a file for each chat; returns how many.
         Raises EnvironmentProblem, or Cancelled."""
         chats = list(wanted.chats) or await self._databases.ids()
@@ -110,17 +84,17 @@ class Exporting:
 
         return await asyncio.to_thread(work)
 
-    async def conversation(self, chat_id: str, blobs: bool = False) -> Conversation:
+    async def conversation(self, chat_id: str, blobs: bool = False) -> ExchangeChat:
         """One chat, as it is now; raises EnvironmentProblem where it is gone."""
-        wanted = Wanted((chat_id,), LOSSLESS, Include(), blobs)
+        wanted = ExportRequest((chat_id,), LOSSLESS, Include(), blobs)
         reply = self._reply_in(chat_id)
         parts = {reply.message_id: reply.parts} if reply is not None else {}
         sources = {chat_id: self._databases.of(chat_id)}
 
-        def work() -> Conversation | None:
+        def work() -> ExchangeChat | None:
             from headstart.chat.transfer.export_job import Job
 
-            job = Job(self, wanted, sources, parts, Run(total=1))
+            job = Job(self, wanted, sources, parts, ExportJobRun(total=1))
             return next(job.conversations(), None)
 
         found = await asyncio.to_thread(work)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from headstart.chat.transfer.intake import Run
+from headstart.chat.transfer.intake import ImportJobRun
 from headstart.core.chats.attachments import LARGEST, LONGEST, Extracted, Unit, in_parts
 from headstart.core.chats.parts import FilePart, Part
 from headstart.core.errors import EnvironmentProblem
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation, Node
-from headstart.extraction.kinds import Kind, kind_of, media_type_of
+from headstart.exchange.tree import ChatNode, ExchangeChat
+from headstart.extraction.kinds import DocumentKind, kind_of, media_type_of
 from headstart.extraction.process import Reading
 from headstart.extraction.texts import decode
 
@@ -21,12 +21,12 @@ from headstart.extraction.texts import decode
 class FileTexts:
     """The texts of the files of one import; a file that several chats have is read once."""
 
-    def __init__(self, report: Report, run: Run) -> None:
+    def __init__(self, report: Report, run: ImportJobRun) -> None:
         self._report = report
         self._run = run
         self._known: dict[str, Extracted | None] = {}
 
-    def filled(self, conversation: Conversation) -> Conversation:
+    def filled(self, conversation: ExchangeChat) -> ExchangeChat:
         """The conversation with the text of its files; what cannot be read is told, and stays."""
         blobs = conversation.blobs
         if not any(_wants(part, blobs) for node in conversation.nodes for part in node.parts):
@@ -35,7 +35,7 @@ class FileTexts:
         nodes = tuple(self._node(node, blobs, where) for node in conversation.nodes)
         return replace(conversation, nodes=nodes)
 
-    def _node(self, node: Node, blobs: Mapping[str, bytes], where: str) -> Node:
+    def _node(self, node: ChatNode, blobs: Mapping[str, bytes], where: str) -> ChatNode:
         return replace(node, parts=tuple(self._part(part, blobs, where) for part in node.parts))
 
     def _part(self, part: Part, blobs: Mapping[str, bytes], where: str) -> Part:
@@ -73,7 +73,7 @@ def _extracted(data: bytes, name: str) -> Extracted:
     if len(data) > LARGEST:
         raise EnvironmentProblem("attachment-too-large", name=name)
     kind = kind_of(data, name)
-    if kind is not Kind.TEXT:
+    if kind is not DocumentKind.TEXT:
         return Reading().read(data, name, lambda _: None)
     found = decode(data, name, "")
     if len(found.text) > LONGEST:

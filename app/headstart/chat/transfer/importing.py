@@ -16,7 +16,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatsChanged
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer import intake
-from headstart.chat.transfer.intake import Incoming, Plan, Result, Run
+from headstart.chat.transfer.intake import ImportJobRun, ImportPlan, IncomingChat, Result
 from headstart.core.errors import EnvironmentProblem
 from headstart.exchange.report import Report
 from headstart.hub.shelf import Shelf
@@ -25,7 +25,7 @@ from headstart.storage.worker import Storage
 if TYPE_CHECKING:
     # with the first import, not with the program
     from headstart.chat.transfer.trees import ModelNames
-    from headstart.exchange.tree import Conversation
+    from headstart.exchange.tree import ExchangeChat
 
 log = logging.getLogger(__name__)
 
@@ -75,11 +75,11 @@ class Importing:
 
         return await asyncio.to_thread(work)
 
-    async def plan(self, paths: Sequence[Path], run: Run) -> Plan:
+    async def plan(self, paths: Sequence[Path], run: ImportJobRun) -> ImportPlan:
         """What would come in, and what would not; nothing is changed."""
         report = Report()
 
-        def work() -> Plan:
+        def work() -> ImportPlan:
             from headstart.chat.transfer.trees import ModelNames
 
             incoming = self._incoming(paths, ModelNames(), report, run)
@@ -87,7 +87,7 @@ class Importing:
 
         return await asyncio.to_thread(work)
 
-    async def run(self, paths: Sequence[Path], run: Run) -> Result:
+    async def run(self, paths: Sequence[Path], run: ImportJobRun) -> Result:
         """Take the chats in; raises EnvironmentProblem where the database cannot be written."""
         report = Report()
 
@@ -119,9 +119,9 @@ class Importing:
         paths: Sequence[Path],
         models: ModelNames,
         report: Report,
-        run: Run,
-        fill: Callable[[Conversation], Conversation] = lambda one: one,
-    ) -> Iterator[Incoming]:
+        run: ImportJobRun,
+        fill: Callable[[ExchangeChat], ExchangeChat] = lambda one: one,
+    ) -> Iterator[IncomingChat]:
         from headstart.chat.transfer.trees import to_tree
         from headstart.exchange import detect, ids
         from headstart.exchange.ids import MARKDOWN
@@ -131,11 +131,11 @@ class Importing:
             # messages in Markdown have no ids; a mirrored file says which chat it is
             linear = found.source == MARKDOWN
             also = found.id if linear and ids.is_own(found.id) else ""
-            yield Incoming(to_tree(fill(found), models), source, linear, also)
+            yield IncomingChat(to_tree(fill(found), models), source, linear, also)
 
     def _conversations(
-        self, paths: Sequence[Path], report: Report, run: Run
-    ) -> Iterator[Conversation]:
+        self, paths: Sequence[Path], report: Report, run: ImportJobRun
+    ) -> Iterator[ExchangeChat]:
         from headstart.exchange import detect
         from headstart.exchange.material import open_material
 

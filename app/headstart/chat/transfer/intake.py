@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from headstart.core.chats.tree import ChatTree, Known
+from headstart.core.chats.tree import ChatTree, KnownChat
 from headstart.exchange.report import Report
 from headstart.storage.worker import Storage, Store
 
@@ -28,7 +28,7 @@ _BYTES = 20_000
 State = Literal["new", "more", "here", "trash"]
 
 
-class Incoming(Struct, frozen=True):
+class IncomingChat(Struct, frozen=True):
     """A chat on its way in. `source`: the program or file, as people call it. `linear`: its
     messages have no ids of their own, so that it is here already where the chat is."""
 
@@ -55,7 +55,7 @@ class Planned(Struct, frozen=True):
     state: State
 
 
-class Plan(Struct):
+class ImportPlan(Struct):
     chats: list[Planned] = field(default_factory=list)
     report: Report = field(default_factory=Report)
     # it was stopped before its end
@@ -81,7 +81,7 @@ class Result(Struct):
     first: str = ""
 
 
-class Run(Struct):
+class ImportJobRun(Struct):
     """One dry run or import: `stop` from any thread ends it soon, `count` is how many chats it has
     dealt with. `without`: the ids of chats that the user does not want."""
 
@@ -90,9 +90,11 @@ class Run(Struct):
     without: frozenset[str] = frozenset()
 
 
-def plan(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Run) -> Plan:
+def plan(
+    storage: Storage, incoming: Iterable[IncomingChat], report: Report, run: ImportJobRun
+) -> ImportPlan:
     """What would come in; nothing is changed."""
-    found = Plan(report=report)
+    found = ImportPlan(report=report)
     seen: set[str] = set()
     for batch in _batches(incoming, report, run):
         known = _known(storage, batch)
@@ -110,7 +112,9 @@ def plan(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
     return found
 
 
-def take(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Run) -> Result:
+def take(
+    storage: Storage, incoming: Iterable[IncomingChat], report: Report, run: ImportJobRun
+) -> Result:
     """Take chats in; raises EnvironmentProblem where the database cannot be written."""
     result = Result(report=report)
     for batch in _batches(incoming, report, run):
@@ -141,8 +145,10 @@ def take(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
     return result
 
 
-def _batches(incoming: Iterable[Incoming], report: Report, run: Run) -> Iterator[list[Incoming]]:
-    batch: dict[str, Incoming] = {}
+def _batches(
+    incoming: Iterable[IncomingChat], report: Report, run: ImportJobRun
+) -> Iterator[list[IncomingChat]]:
+    batch: dict[str, IncomingChat] = {}
     weight = 0
     for one in incoming:
         if run.stop.is_set():
@@ -164,13 +170,13 @@ def _batches(incoming: Iterable[Incoming], report: Report, run: Run) -> Iterator
         yield list(batch.values())
 
 
-def _known(storage: Storage, batch: Sequence[Incoming]) -> dict[str, Known]:
+def _known(storage: Storage, batch: Sequence[IncomingChat]) -> dict[str, KnownChat]:
     wanted = [(one.tree.chat.id, [each.id for each in one.tree.messages]) for one in batch]
     wanted += [(one.also, []) for one in batch if one.also]
     return storage.submit(lambda store: store.transfers.known(wanted)).result()
 
 
-def _state(known: Known | None, one: Incoming) -> State:
+def _state(known: KnownChat | None, one: IncomingChat) -> State:
     if known is None:
         return "new"
     if known.in_trash:

@@ -37,7 +37,7 @@ from headstart.core.settings.schema import Settings
 from headstart.core.told import told
 
 if TYPE_CHECKING:
-    from headstart.exchange.tree import Conversation
+    from headstart.exchange.tree import ExchangeChat
 
 log = logging.getLogger(__name__)
 
@@ -205,7 +205,7 @@ def _stale(book: _Book, folder: Path, known: Mapping[str, int]) -> set[str]:
     return found
 
 
-def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
+def _put(folder: Path, book: _Book, chat: ExchangeChat, moment: int) -> bool:
     """Write one chat; whether the book is other than before. Raises OSError."""
     from headstart.exchange.writers.markdown import to_markdown
 
@@ -227,7 +227,7 @@ def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
     return True
 
 
-def _name_for(folder: Path, book: _Book, chat: Conversation, old: _File | None, data: bytes) -> str:
+def _name_for(folder: Path, book: _Book, chat: ExchangeChat, old: _File | None, data: bytes) -> str:
     """Where a chat goes: to its old file as long as that is ours and still called by its title."""
     from headstart.exchange.names import file_name
 

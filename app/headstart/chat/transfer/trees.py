@@ -14,7 +14,7 @@ from headstart.core.servers import split_key
 from headstart.core.told import without_places
 from headstart.exchange import ids
 from headstart.exchange.ids import OWN
-from headstart.exchange.tree import Conversation, ModelName, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName
 
 # of what is kept of a file beside its words
 _SOURCE, _KEYS = "source", "keys"
@@ -52,7 +52,7 @@ class ModelNames:
 # --- in ----------------------------------------------------------------------------------
 
 
-def to_tree(conversation: Conversation, models: ModelNames) -> ChatTree:
+def to_tree(conversation: ExchangeChat, models: ModelNames) -> ChatTree:
     """As it is stored. Instructions in the middle and questions without words have no place: what
     follows them follows what was before."""
     source, own = conversation.source, conversation.id
@@ -84,7 +84,7 @@ def to_tree(conversation: Conversation, models: ModelNames) -> ChatTree:
     return ChatTree(chat, values, active, _kept(conversation), of_messages, conversation.blobs)
 
 
-def _message(node: Node, chat_id: str, new: Mapping[str, str], models: ModelNames) -> Message:
+def _message(node: ChatNode, chat_id: str, new: Mapping[str, str], models: ModelNames) -> Message:
     model = node.model
     return Message(
         id=new[node.id],
@@ -102,7 +102,7 @@ def _message(node: Node, chat_id: str, new: Mapping[str, str], models: ModelName
     )
 
 
-def _without_systems(nodes: Iterable[Node]) -> list[Node]:
+def _without_systems(nodes: Iterable[ChatNode]) -> list[ChatNode]:
     above: dict[str, str | None] = {}
     found = []
     for node in nodes:
@@ -114,14 +114,14 @@ def _without_systems(nodes: Iterable[Node]) -> list[Node]:
     return found
 
 
-def _below(node: Node, parent: str | None) -> Node:
-    return Node(
+def _below(node: ChatNode, parent: str | None) -> ChatNode:
+    return ChatNode(
         node.id, parent, node.role, node.parts, node.created_at, node.status, node.model,
         node.error, node.stats, node.extra,
     )  # fmt: skip
 
 
-def _kept(conversation: Conversation) -> str:
+def _kept(conversation: ExchangeChat) -> str:
     """What the database has no column for, as JSON."""
     found: dict[str, Any] = {}
     if conversation.source != OWN:
@@ -134,10 +134,10 @@ def _kept(conversation: Conversation) -> str:
 # --- out ---------------------------------------------------------------------------------
 
 
-def to_conversation(tree: ChatTree, models: ModelNames) -> Conversation:
+def to_conversation(tree: ChatTree, models: ModelNames) -> ExchangeChat:
     chat = tree.chat
     kept = _object(tree.extra)
-    return Conversation(
+    return ExchangeChat(
         source=OWN,
         id=chat.id,
         title=chat.title,
@@ -156,11 +156,11 @@ def to_conversation(tree: ChatTree, models: ModelNames) -> Conversation:
     )
 
 
-def _node(message: Message, tree: ChatTree, models: ModelNames) -> Node:
+def _node(message: Message, tree: ChatTree, models: ModelNames) -> ChatNode:
     model = None
     if message.model or message.model_key:
         model = models.name_of(message.model_key, message.model or "", message.model_host or "")
-    return Node(
+    return ChatNode(
         id=message.id,
         parent=message.parent_id,
         role=message.role,

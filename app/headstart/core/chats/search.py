@@ -32,7 +32,7 @@ class Snippet(Struct, frozen=True):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-class Found(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """A message that has what was looked for; `kind`: of the part, text or file."""
 
     chat_id: str
@@ -50,7 +50,7 @@ class FoundChat(Struct, frozen=True):
     title: str
     updated_at: int
     archived: bool
-    messages: tuple[Found, ...]
+    messages: tuple[SearchHit, ...]
     # how many more messages have it
     more: int = 0
 

@@ -43,7 +43,7 @@ class TreeNode(Struct, frozen=True):
     shown: bool
 
 
-class Known(Struct, frozen=True):
+class KnownChat(Struct, frozen=True):
     """What of a chat is in the database: how many of its messages; whether it is in the trash."""
 
     messages: int

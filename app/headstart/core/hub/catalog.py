@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from headstart.core.hub.downloads import RemoteFile, Wanted
+from headstart.core.hub.downloads import DownloadRequest, RemoteFile
 from headstart.core.models.fit import Verdict
 from headstart.core.models.ref import ModelFormat
 
@@ -119,11 +119,13 @@ class Details(Struct, frozen=True):
         """Whether there is nothing but heads, which draft for one certain model."""
         return bool(self.all_heads) and self.variants == self.all_heads
 
-    def wanted(self, variant: Variant, companions: tuple[Companion, ...] = ()) -> Wanted:
+    def wanted(self, variant: Variant, companions: tuple[Companion, ...] = ()) -> DownloadRequest:
         """What to download for a variant, with what belongs to it."""
         name = self.repository.name
         title = name.removesuffix("-GGUF").removesuffix("-gguf")
         if variant.title and variant.title.casefold() not in title.casefold():
             title = f"{title} {variant.title}"
         files = (*variant.files, *(companion.file for companion in companions))
-        return Wanted(self.repository.id, self.commit, title, files, variant.main, self.revision)
+        return DownloadRequest(
+            self.repository.id, self.commit, title, files, variant.main, self.revision
+        )

@@ -41,7 +41,7 @@ class RemoteFile(Struct, frozen=True):
     etag: str
 
 
-class Wanted(Struct, frozen=True):
+class DownloadRequest(Struct, frozen=True):
     """What belongs together and is downloaded as one: all parts of a model.
 
     `main` is the file that is opened; "" for a folder of files.
@@ -67,7 +67,7 @@ class Wanted(Struct, frozen=True):
 class Download(Struct, frozen=True):
     """One download as it is now. Bytes, bytes a second, seconds."""
 
-    wanted: Wanted
+    wanted: DownloadRequest
     state: DownloadState
     received: int = 0
     speed: float = 0.0

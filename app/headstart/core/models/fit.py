@@ -142,7 +142,7 @@ def of_draft(engine: EngineSettings) -> EngineSettings:
     return msgspec.structs.replace(engine, window_cache="whole")
 
 
-class Offer(Struct, frozen=True):
+class FittingContext(Struct, frozen=True):
     """What would fit instead; 0 tokens: nothing does."""
 
     context: int
@@ -252,17 +252,17 @@ def largest_context(pair: Pair, engine: EngineSettings, memory: Memory) -> int:
     return LEAST_CONTEXT if judge(pair.need(LEAST_CONTEXT, engine), memory) != "no" else 0
 
 
-def offer(pair: Pair, context: int, engine: EngineSettings, memory: Memory) -> Offer:
+def offer(pair: Pair, context: int, engine: EngineSettings, memory: Memory) -> FittingContext:
     """What to use instead of a context that does not fit: the same one with keys and values of
     half the size where that is enough, else the largest that fits."""
     run = engine.as_run
     smaller = _with_kv(engine, "q8_0")
     if run.kv_type != "q8_0" and not engine.exact and run.flash:
         if judge(pair.need(context, smaller), memory) != "no":
-            return Offer(context, "q8_0")
+            return FittingContext(context, "q8_0")
         if not largest_context(pair, engine, memory):
-            return Offer(largest_context(pair, smaller, memory), "q8_0")
-    return Offer(largest_context(pair, engine, memory), engine.kv_type)
+            return FittingContext(largest_context(pair, smaller, memory), "q8_0")
+    return FittingContext(largest_context(pair, engine, memory), engine.kv_type)
 
 
 def _with_kv(engine: EngineSettings, kv_type: KvType) -> EngineSettings:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.engine.decoder import ContextFull, Hidden, ModelFacts, ReadPixels, States, Tap
-from headstart.engine.image_tokens import Layout
+from headstart.engine.image_tokens import ImageLayout
 
 
 class ImageTokens(Protocol):
@@ -43,7 +43,7 @@ class DecoderBase:
     def __init__(self) -> None:
         self._pieces: dict[int, bytes] = {}
         # of the live sequence
-        self._layout = Layout()
+        self._layout = ImageLayout()
 
     @property
     def facts(self) -> ModelFacts:

@@ -33,9 +33,8 @@ from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
-from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.earlier import EarlierChats
-from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.speculation.state import QUESTION, SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import TurnParts
 from headstart.engine.vision import Vision

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from headstart.core.errors import ModelProblem
 from headstart.core.events import Notice
 from headstart.core.models import fit
-from headstart.core.models.fit import Memory, ModelShape, Need, Offer, Pair
+from headstart.core.models.fit import FittingContext, Memory, ModelShape, Need, Pair
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.settings.schema import LEAST_CONTEXT, EngineSettings
@@ -68,7 +68,7 @@ class Refused(Struct, frozen=True):
     """`offer`: the settings that fit instead, where some do."""
 
     reason: Told
-    offer: Offer | None = None
+    offer: FittingContext | None = None
 
     @property
     def problem(self) -> ModelProblem:

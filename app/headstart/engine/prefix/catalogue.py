@@ -15,7 +15,7 @@ from headstart.engine.prefix.keys import chain, common_tokens, record_key
 from headstart.engine.prefix.record_file import Payload
 
 
-class Entry(Struct, eq=False):
+class PrefixEntry(Struct, eq=False):
     """A record, and where its bytes are. Neither in memory nor on disk: it is forgotten."""
 
     info: RecordInfo
@@ -39,7 +39,7 @@ class Entry(Struct, eq=False):
 class Step(Struct, frozen=True):
     """A record on the way of a prompt; only its first `use` tokens are the prompt's."""
 
-    entry: Entry
+    entry: PrefixEntry
     use: int
 
     @property
@@ -53,23 +53,23 @@ class Step(Struct, frozen=True):
 
 class Catalogue:
     def __init__(self) -> None:
-        self._entries: dict[bytes, Entry] = {}
+        self._entries: dict[bytes, PrefixEntry] = {}
         self._children: dict[bytes, set[bytes]] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[PrefixEntry]:
         return iter(list(self._entries.values()))
 
-    def get(self, key: bytes) -> Entry | None:
+    def get(self, key: bytes) -> PrefixEntry | None:
         return self._entries.get(key)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: PrefixEntry) -> None:
         self._entries[entry.info.key] = entry
         self._children.setdefault(entry.info.parent, set()).add(entry.info.key)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: PrefixEntry) -> None:
         if self._entries.get(entry.info.key) is not entry:
             return
         del self._entries[entry.info.key]
@@ -79,7 +79,7 @@ class Catalogue:
             if not siblings:
                 del self._children[entry.info.parent]
 
-    def children(self, parent: bytes) -> list[Entry]:
+    def children(self, parent: bytes) -> list[PrefixEntry]:
         return [self._entries[key] for key in self._children.get(parent, ())]
 
     def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
@@ -101,7 +101,7 @@ class Catalogue:
                     best = Step(entry, same)
         return [*steps, best] if best else steps
 
-    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Entry]:
+    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[PrefixEntry]:
         """The snapshots on the way of `tokens`, the farthest first."""
         found = []
         for index, key in enumerate(chain(namespace, tokens, chunk)):
@@ -115,7 +115,7 @@ class Catalogue:
             ]
         return sorted(found, key=lambda entry: -entry.info.end)
 
-    def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> Entry | None:
+    def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> PrefixEntry | None:
         """A range under `parent` that begins with `tokens`.
 
         With `to_disk`, a longer one counts only if it is on disk or on its way there: it may
@@ -136,7 +136,7 @@ class Catalogue:
             None,
         )
 
-    def covered(self, entry: Entry) -> list[Entry]:
+    def covered(self, entry: PrefixEntry) -> list[PrefixEntry]:
         """Shorter ranges that say nothing beyond `entry`."""
         return [
             other

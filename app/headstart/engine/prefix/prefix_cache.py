@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
-from headstart.engine.prefix.catalogue import Entry
+from headstart.engine.prefix.catalogue import PrefixEntry
 from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.keys import chain, namespace, pack, record_key
 from headstart.engine.prefix.record_file import Payload
@@ -58,9 +58,9 @@ class PrefixCache:
         self._token_size = 0.0
         self._restoring = Restoring(decoder, store, speeds)
         # of the chat at hand, the latest last
-        self._snapshots: list[Entry] = []
+        self._snapshots: list[PrefixEntry] = []
         # ends of branches that are in memory only, and whose they are
-        self._tails: list[tuple[Entry, str]] = []
+        self._tails: list[tuple[PrefixEntry, str]] = []
         # whether only what was prefilled in whole slices is kept; see `Prefiller`
         self.whole_slices = False
         self._broken = False
@@ -168,7 +168,7 @@ class PrefixCache:
         info = make_info(self.namespace, parent, RecordKind.SNAPSHOT, start, rest, payload)
         self._remember(self._store.put(info, payload))
 
-    def _remember(self, snapshot: Entry) -> None:
+    def _remember(self, snapshot: PrefixEntry) -> None:
         if snapshot in self._snapshots:
             self._snapshots.remove(snapshot)
         self._snapshots.append(snapshot)

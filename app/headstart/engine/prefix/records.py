@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
 from headstart.engine.prefix.budget import to_evict
-from headstart.engine.prefix.catalogue import Catalogue, Entry
+from headstart.engine.prefix.catalogue import Catalogue, PrefixEntry
 from headstart.engine.prefix.permits import Permits
 from headstart.engine.prefix.record_file import Payload
 
@@ -36,7 +36,7 @@ _MOST_MEMORY = 1 << 30
 class Write(Struct, frozen=True):
     """Write a record's file, then its row."""
 
-    entry: Entry
+    entry: PrefixEntry
 
 
 class Remove(Struct, frozen=True):
@@ -52,7 +52,7 @@ class Use(Struct, frozen=True):
     key: bytes
 
 
-class Release(Struct, frozen=True):
+class ReleaseRecord(Struct, frozen=True):
     """A chat does not need a record any more."""
 
     chat_id: str
@@ -71,7 +71,7 @@ class Touch(Struct, frozen=True):
     stamps: Mapping[bytes, int]
 
 
-Effect = Write | Remove | Use | Release | ForgetChat | Touch
+Effect = Write | Remove | Use | ReleaseRecord | ForgetChat | Touch
 Effects = list[Effect]
 
 
@@ -83,19 +83,19 @@ class Records:
         self.memory_size = self.disk_size = 0
         self.most_memory = automatic_memory()
         # entries with a payload, the least recently used first
-        self._memory: dict[bytes, Entry] = {}
+        self._memory: dict[bytes, PrefixEntry] = {}
         self._clock = 0
 
     # --- what the engine has computed, used, and found damaged ----------------------------
 
     def put(
         self, info: RecordInfo, payload: Payload, owner: str | None = None
-    ) -> tuple[Entry, Effects]:
+    ) -> tuple[PrefixEntry, Effects]:
         """Keep a new record in memory, and on disk for the chat `owner` if it may be there."""
         effects: Effects = []
         known = self.catalogue.get(info.key)
         if known is None or not known.there:
-            known = Entry(info)
+            known = PrefixEntry(info)
             self.catalogue.add(known)
         if known.payload is None:
             known.payload = payload
@@ -112,7 +112,7 @@ class Records:
         self._trim_memory()
         return known, effects
 
-    def use(self, entry: Entry, chat_id: str) -> Effects:
+    def use(self, entry: PrefixEntry, chat_id: str) -> Effects:
         """A chat needs the record on disk; also again: it may have been refused when the disk was
         full."""
         if not self.permits.may_write(chat_id):
@@ -126,7 +126,7 @@ class Records:
         entry.queued = True
         return [Write(entry)]
 
-    def touch(self, entries: Iterable[Entry], persist: bool) -> Effects:
+    def touch(self, entries: Iterable[PrefixEntry], persist: bool) -> Effects:
         """These were used, the first of them with all others after it."""
         stamps = {}
         for entry in reversed(list(entries)):
@@ -135,14 +135,14 @@ class Records:
                 stamps[entry.info.key] = entry.used
         return [Touch(stamps)] if persist and stamps else []
 
-    def release(self, entry: Entry, chat_id: str) -> Effects:
+    def release(self, entry: PrefixEntry, chat_id: str) -> Effects:
         """A chat does not need the record any more."""
         entry.chats.discard(chat_id)
         if not entry.chats and self.catalogue.get(entry.info.key) is entry:
             return self.forget(entry)
-        return [Release(chat_id, entry.info.key)] if entry.on_disk else []
+        return [ReleaseRecord(chat_id, entry.info.key)] if entry.on_disk else []
 
-    def was_read(self, entry: Entry, payload: Payload | None) -> None:
+    def was_read(self, entry: PrefixEntry, payload: Payload | None) -> None:
         """The record was read from the disk; with a payload that is worth memory of its own."""
         entry.reads += 1
         if payload is not None and entry.payload is None and entry.there:
@@ -151,7 +151,7 @@ class Records:
             self._touch(entry)
             self._trim_memory()
 
-    def first_on_disk(self, namespace: bytes, chat_id: str, count: int) -> list[Entry]:
+    def first_on_disk(self, namespace: bytes, chat_id: str, count: int) -> list[PrefixEntry]:
         """The first ranges of a chat that have to come from the disk."""
         found = (
             entry
@@ -210,12 +210,14 @@ class Records:
                 lost.append(info.key)
                 known.discard(info.key)
                 continue
-            self.catalogue.add(Entry(info, on_disk=True, used=info.used, chats=chats[info.key]))
+            self.catalogue.add(
+                PrefixEntry(info, on_disk=True, used=info.used, chats=chats[info.key])
+            )
             self.disk_size += info.size
             self._clock = max(self._clock, info.used)
         return lost
 
-    def to_write(self, entry: Entry) -> Payload | None:
+    def to_write(self, entry: PrefixEntry) -> Payload | None:
         """The bytes to write; None where the record could not be found again after a restart."""
         info, parent = entry.info, self.catalogue.get(entry.info.parent)
         reachable = parent is not None and parent.on_disk
@@ -243,7 +245,7 @@ class Records:
                     self.catalogue.remove(entry)
         return effects
 
-    def written(self, entry: Entry) -> tuple[RecordInfo, list[str]] | None:
+    def written(self, entry: PrefixEntry) -> tuple[RecordInfo, list[str]] | None:
         """The file is there: the row to add, with its chats; None where the record was forgotten
         meanwhile."""
         if not entry.chats or self.catalogue.get(entry.info.key) is not entry:
@@ -255,7 +257,7 @@ class Records:
             entry.chats |= shorter.chats
         return replace(entry.info, used=entry.used), list(entry.chats)
 
-    def indexed(self, entry: Entry) -> Effects:
+    def indexed(self, entry: PrefixEntry) -> Effects:
         """The row is there too: shorter records that say nothing more are not needed."""
         effects: Effects = []
         if self.catalogue.get(entry.info.key) is not entry:
@@ -268,23 +270,23 @@ class Records:
             effects += self.forget(shorter)
         return effects
 
-    def not_indexed(self, entry: Entry) -> None:
+    def not_indexed(self, entry: PrefixEntry) -> None:
         """Without its row a file is an orphan."""
         if entry.on_disk:
             entry.on_disk = False
             self.disk_size -= entry.info.size
 
-    def let_go(self, entry: Entry) -> None:
+    def let_go(self, entry: PrefixEntry) -> None:
         """The writer has done with the record, or given it up."""
         entry.queued = False
         self._trim_memory()
 
-    def forget(self, entry: Entry) -> Effects:
+    def forget(self, entry: PrefixEntry) -> Effects:
         self.catalogue.remove(entry)
         self.drop_payload(entry)
         return [self._off_disk(entry)] if entry.on_disk else []
 
-    def drop_payload(self, entry: Entry) -> None:
+    def drop_payload(self, entry: PrefixEntry) -> None:
         if self._memory.get(entry.info.key) is entry:
             del self._memory[entry.info.key]
         if entry.payload is not None:
@@ -293,13 +295,13 @@ class Records:
 
     # --- inside ---------------------------------------------------------------------------
 
-    def _touch(self, entry: Entry) -> None:
+    def _touch(self, entry: PrefixEntry) -> None:
         self._clock += 1
         entry.used = self._clock
         if entry.payload is not None:
             self._memory[entry.info.key] = entry
 
-    def _off_disk(self, entry: Entry) -> Effect:
+    def _off_disk(self, entry: PrefixEntry) -> Effect:
         entry.on_disk = False
         self.disk_size -= entry.info.size
         return Remove(entry.info)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from headstart.engine.prefix.catalogue import Entry, Step
+from headstart.engine.prefix.catalogue import PrefixEntry, Step
 from headstart.engine.prefix.speeds import PrefixSpeeds
 
 
@@ -22,7 +22,7 @@ class RestorePlan(Struct, frozen=True):
 
     cut: int
     steps: Sequence[Step] = ()
-    snapshot: Entry | None = None
+    snapshot: PrefixEntry | None = None
 
 
 class Held(Struct, frozen=True):
@@ -41,7 +41,7 @@ def plan_ranges(
 
 
 def plan_snapshot(
-    held: Held, steps: Sequence[Step] | None, snapshots: Sequence[Entry], speeds: PrefixSpeeds
+    held: Held, steps: Sequence[Step] | None, snapshots: Sequence[PrefixEntry], speeds: PrefixSpeeds
 ) -> RestorePlan | None:
     """Plan the snapshot to go back to, of those along the prompt, the farthest first; `steps` are
     None for a model without ranges. None where nothing pays."""
@@ -59,7 +59,7 @@ def plan_snapshot(
     return None
 
 
-def seconds(entry: Entry, speeds: PrefixSpeeds) -> float:
+def seconds(entry: PrefixEntry, speeds: PrefixSpeeds) -> float:
     return speeds.seconds(entry.payload is None, entry.info.size)
 
 

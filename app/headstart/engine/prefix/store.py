@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headstart.core.prefixes import PrefixIndex, RecordInfo, RecordKind
 from headstart.engine.prefix import record_file
-from headstart.engine.prefix.catalogue import Entry, Step
+from headstart.engine.prefix.catalogue import PrefixEntry, Step
 from headstart.engine.prefix.controls import PrefixControls
 from headstart.engine.prefix.keys import record_key
 from headstart.engine.prefix.record_file import Payload, RecordDamaged
@@ -42,21 +42,21 @@ class PrefixStore:
         with self.records.lock:
             return self.records.catalogue.steps(namespace, tokens, chunk)
 
-    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Entry]:
+    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[PrefixEntry]:
         with self.records.lock:
             return self.records.catalogue.snapshots(namespace, tokens, chunk)
 
-    def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> Entry | None:
+    def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> PrefixEntry | None:
         """A record that begins with `tokens`; with `to_disk` only one that may be there."""
         with self.records.lock:
             return self.records.catalogue.covering(parent, tokens, to_disk)
 
-    def get(self, key: bytes) -> Entry | None:
+    def get(self, key: bytes) -> PrefixEntry | None:
         with self.records.lock:
             entry = self.records.catalogue.get(key)
             return entry if entry is not None and entry.there else None
 
-    def fetch(self, entry: Entry) -> Future[Payload | None]:
+    def fetch(self, entry: PrefixEntry) -> Future[Payload | None]:
         """The bytes of a record, from a reader's thread if they are on disk; None: a miss."""
         with self.records.lock:
             if entry.payload is not None:
@@ -87,29 +87,29 @@ class PrefixStore:
 
         return done
 
-    def put(self, info: RecordInfo, payload: Payload, owner: str | None = None) -> Entry:
+    def put(self, info: RecordInfo, payload: Payload, owner: str | None = None) -> PrefixEntry:
         """Keep a new record in memory, and on disk for the chat `owner` if it may be there."""
         with self.records.lock:
             entry, effects = self.records.put(info, payload, owner)
             self.writer.queue(effects)
         return entry
 
-    def use(self, entry: Entry, chat_id: str) -> None:
+    def use(self, entry: PrefixEntry, chat_id: str) -> None:
         """`chat_id` needs this record on disk; written there unless it is."""
         with self.records.lock:
             self.writer.queue(self.records.use(entry, chat_id))
 
-    def touch(self, entries: Iterable[Entry], persist: bool) -> None:
+    def touch(self, entries: Iterable[PrefixEntry], persist: bool) -> None:
         """These were used, the first of them with all others after it."""
         with self.records.lock:
             self.writer.queue(self.records.touch(entries, persist))
 
-    def release(self, entry: Entry, chat_id: str) -> None:
+    def release(self, entry: PrefixEntry, chat_id: str) -> None:
         """`chat_id` does not need this record any more."""
         with self.records.lock:
             self.writer.queue(self.records.release(entry, chat_id))
 
-    def drop(self, entry: Entry) -> None:
+    def drop(self, entry: PrefixEntry) -> None:
         """Its bytes are not what they should be."""
         with self.records.lock:
             self.writer.queue(self.records.forget(entry))
@@ -132,7 +132,7 @@ class PrefixStore:
         self.writer.close(seconds)
         self._reader.shutdown(wait=False, cancel_futures=True)
 
-    def _read(self, entry: Entry) -> Payload | None:
+    def _read(self, entry: PrefixEntry) -> Payload | None:
         """On a reader's thread."""
         # what is read a second time is worth memory of its own
         keep = entry.reads > 0

@@ -23,14 +23,14 @@ from headstart.core.prefixes import PrefixIndex, RecordInfo
 from headstart.core.told import Told, about, told
 from headstart.engine.prefix import record_file
 from headstart.engine.prefix.budget import LEAST_FREE, budget
-from headstart.engine.prefix.catalogue import Entry
+from headstart.engine.prefix.catalogue import PrefixEntry
 from headstart.engine.prefix.record_file import WriteAbandoned
 from headstart.engine.prefix.records import (
     Effect,
     Effects,
     ForgetChat,
     Records,
-    Release,
+    ReleaseRecord,
     Remove,
     Touch,
     Use,
@@ -154,7 +154,7 @@ class Writer:
                 self._remove(info)
             case Use(chat_id, key):
                 self._index.use(chat_id, [key])
-            case Release(chat_id, key):
+            case ReleaseRecord(chat_id, key):
                 self._index.release(chat_id, key)
             case ForgetChat(chat_id):
                 self._index.forget_chat(chat_id)
@@ -179,7 +179,7 @@ class Writer:
             self._index.remove(lost)
         self._shrink()
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: PrefixEntry) -> None:
         self._free.wait()
         info, path, records = entry.info, self.path(entry.info), self._records
         try:

@@ -41,7 +41,7 @@ _OWNERS: dict[str, ServerKind] = {
 on_sent: ContextVar[Callable[[], None]] = ContextVar("on_sent")
 
 
-class Offer(Struct, frozen=True):
+class ServerOffer(Struct, frozen=True):
     """What a server's list of models says: their names, with context lengths (0: unknown)."""
 
     kind: ServerKind
@@ -91,7 +91,7 @@ async def _watch(request: Any) -> None:
     request.extensions = {**request.extensions, "trace": trace}
 
 
-async def list_models(connection: Connection, key: str | None) -> Offer:
+async def list_models(connection: Connection, key: str | None) -> ServerOffer:
     """What the server offers; raises EnvironmentProblem in plain words."""
     try:
         async with asyncio.timeout(LIST_SECONDS), open_client(connection, key) as client:
@@ -105,7 +105,7 @@ async def list_models(connection: Connection, key: str | None) -> Offer:
         raise explain(error, connection, secret=key or "") from error
 
 
-def _offer(answer: Any, server: str) -> Offer:
+def _offer(answer: Any, server: str) -> ServerOffer:
     """Raises ValueError for an answer that is no list of models."""
     found = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(found, list):
@@ -116,7 +116,7 @@ def _offer(answer: Any, server: str) -> Offer:
         if isinstance(name, str) and name:
             models.append((name[:500], _context(item)))
             kind = kind or _OWNERS.get(str(item.get("owned_by")), "")
-    return Offer(kind, tuple(models))
+    return ServerOffer(kind, tuple(models))
 
 
 def _context(item: dict[str, Any]) -> int:

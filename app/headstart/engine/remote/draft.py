@@ -38,7 +38,7 @@ class RemoteDraft(Protocol):
 Take = Callable[[str, Origin, int], FinishReason | None]
 
 
-class Drafting(Protocol):
+class RemoteDrafting(Protocol):
     """Drafts of one reply, as its turn sees them (`drafting.rounds`)."""
 
     # nothing more is drafted

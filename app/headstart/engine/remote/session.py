@@ -27,7 +27,7 @@ from headstart.engine.stream import Stream, final_event
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from headstart.engine.remote.client import Offer
+    from headstart.engine.remote.client import ServerOffer
     from headstart.engine.remote.draft import RemoteDraft
     from headstart.engine.remote.drafting.gain import ServerGain
     from headstart.engine.remote.drafting.scorer import Scorer
@@ -87,7 +87,7 @@ class RemoteSession:
         self._started().call_soon_threadsafe(self._begin, request, stream, draft)
         return stream
 
-    async def list_models(self, connection: Connection) -> Offer:
+    async def list_models(self, connection: Connection) -> ServerOffer:
         """What a server offers. Raises EnvironmentProblem; a cancel ends it at once."""
         asked = asyncio.run_coroutine_threadsafe(self._list(connection), self._started())
         return await asyncio.wrap_future(asked)
@@ -134,7 +134,7 @@ class RemoteSession:
         with contextlib.suppress(Exception):
             await asyncio.get_running_loop().shutdown_asyncgens()
 
-    async def _list(self, connection: Connection) -> Offer:
+    async def _list(self, connection: Connection) -> ServerOffer:
         from headstart.engine.remote.client import list_models
 
         return await list_models(connection, await self._key(connection))

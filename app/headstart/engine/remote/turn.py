@@ -38,7 +38,7 @@ from headstart.engine.stop import StopSignal
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from headstart.engine.remote.draft import Drafting
+    from headstart.engine.remote.draft import RemoteDrafting
 
 # the first word may take so many times the timeout: the prompt is prefilled in silence
 FIRST_TIMES = 10
@@ -64,7 +64,7 @@ class RemoteTurn:
         request: RemoteRequest,
         emit: Emit,
         stop: StopSignal,
-        drafting: Drafting | None = None,
+        drafting: RemoteDrafting | None = None,
     ) -> None:
         self._client = client
         self._drafting = drafting

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import ContextFull, Decoder, Prediction
@@ -20,10 +19,8 @@ from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.speculation.profile import PairProfile
+from headstart.engine.speculation.state import QUESTION, SpeculationState
 from headstart.engine.stop import NEVER, StopSignal
-
-if TYPE_CHECKING:
-    from headstart.engine.speculation.state import SpeculationState
 
 # rows of a verification, those first that say most about the others
 SIZES = (2, 4, 8, 16, 3, 6, 12, 5, 7, 10, 14, 9, 11, 13, 15, 17)
@@ -31,7 +28,6 @@ SIZES = (2, 4, 8, 16, 3, 6, 12, 5, 7, 10, 14, 9, 11, 13, 15, 17)
 _TARGET_STEPS, _DRAFT_STEPS, _DRAFT_ROWS = 3, 6, 32
 # the target writes so many tokens where nothing is known of a pair
 WRITTEN = 48
-QUESTION = "How can I sleep better? Give me some practical advice."
 # tokens of a reply that a draft is scored on, and read at most by one that did not pay so far
 _SCORED, _LOSER_PREFILL = 192, 384
 # room for all sizes after the text at hand

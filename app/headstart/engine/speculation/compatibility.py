@@ -37,7 +37,7 @@ class VocabularyMatch(Struct, frozen=True):
     overlap: float
 
 
-class Verdict(Struct, frozen=True):
+class PairVerdict(Struct, frozen=True):
     """`works`: "yes", "by text" (slower) or "no"; `notes` say why, and what to expect."""
 
     works: Literal["yes", "by text", "no"]
@@ -74,19 +74,19 @@ def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
 
 def judge(
     target: ModelCard, draft: ModelCard, context: int, engine: EngineSettings, memory: Memory
-) -> Verdict:
+) -> PairVerdict:
     """What `draft` is worth as a draft of `target` with so much context and memory."""
     if draft.model.path == target.model.path:
-        return Verdict("no", (told("draft-same-model"),))
+        return PairVerdict("no", (told("draft-same-model"),))
     if draft.model.size >= target.model.size:
-        return Verdict("no", (told("draft-too-large", size=draft.model.size),))
+        return PairVerdict("no", (told("draft-too-large", size=draft.model.size),))
     need = fit.need(draft.shape, min(context, draft.context_length or context), engine)
     if fit.judge(need, memory) == "no":
         why = told("draft-needs-memory", need=need.total, free=memory.available)
-        return Verdict("no", (why,))
+        return PairVerdict("no", (why,))
     match = compare(target.vocabulary, draft.vocabulary)
     if match.tier == "none":
-        return Verdict("no", (told("draft-shares-nothing"),))
+        return PairVerdict("no", (told("draft-shares-nothing"),))
     notes: list[Told] = []
     works: Literal["yes", "by text"] = "yes"
     if match.tier == "same":
@@ -105,4 +105,4 @@ def judge(
     if draft.model.size > COSTLY_SHARE * target.model.size:
         notes.append(told("draft-costs-much"))
     notes.append(told("draft-fits", need=need.total))
-    return Verdict(works, tuple(notes))
+    return PairVerdict(works, tuple(notes))

@@ -13,7 +13,7 @@ from headstart.core.log_safety import kind_of
 from headstart.engine.decoder import DecodeAborted, Prediction
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.hidden_rows import HiddenRows
-from headstart.engine.speculation.plan import Path, Plan, probability_margin
+from headstart.engine.speculation.plan import DraftPlan, Path, probability_margin
 from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.token_mapping import DraftToken
 
@@ -106,7 +106,7 @@ class Drafting:
             depth.budget.spend(perf_counter() - began)
         return True
 
-    def probe(self, plan: Plan, written: int, context: int) -> None:
+    def probe(self, plan: DraftPlan, written: int, context: int) -> None:
         """Have it read up to here, and see how it would have done on the reply so far, of which
         `written` tokens are there."""
         draft, pair = self.draft, self._depth.pair
@@ -126,7 +126,7 @@ class Drafting:
             self._depth.budget.spend(perf_counter() - began)
         self._depth.probed(scores, context, draft.sees_all)
 
-    def chain(self, plan: Plan, context: int) -> tuple[list[DraftToken], Path]:
+    def chain(self, plan: DraftPlan, context: int) -> tuple[list[DraftToken], Path]:
         """What it drafts, as far as that is worth verifying, and the chances of it."""
         draft, pair, depth = self.draft, self._depth.pair, self._depth
         assert draft is not None

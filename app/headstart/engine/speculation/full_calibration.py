@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Emit, SpeedCurve
+from headstart.core.events import Emit
 from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.speculation.calibration import SPARE, time_forward
@@ -20,10 +19,9 @@ from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth.cost_table import MAX_DRAFT
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.profile import PairProfile
+from headstart.engine.speculation.speed_curve import speed_curve
+from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
-
-if TYPE_CHECKING:
-    from headstart.engine.speculation.state import SpeculationState
 
 WRITTEN = 32
 CONTEXT = 120
@@ -32,23 +30,6 @@ BEGINNINGS = (
     "It was late in the evening when the old ship came back to the harbour. ",
     "To sleep better, start with a few simple habits. First,",
 )
-
-
-def speed_curve(
-    costs: Costs, pair: PairProfile, context: int, done: int = 1, total: int = 1
-) -> SpeedCurve:
-    """Tokens per second by depth: expected tokens of a round over what it costs."""
-    chance = pair.margins.mean
-    step = pair.costs.seconds(1, context)
-    points = []
-    for depth in range((pair.at_once or MAX_DRAFT) + 1):
-        # 1 + a + a^2 + ... of draft tokens that are right with chance a, and the target's own token
-        tokens = sum(chance**index for index in range(depth + 1))
-        drafting = pair.costs.seconds(depth, context) if pair.at_once and depth else depth * step
-        seconds = costs.seconds(depth + 1, context) + drafting
-        points.append((depth, tokens / seconds))
-    best = max(points, key=lambda point: point[1])[0]
-    return SpeedCurve(tuple(points), best, done, total)
 
 
 def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSignal) -> None:

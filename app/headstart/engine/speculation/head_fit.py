@@ -23,7 +23,7 @@ from headstart.core.models.heads import (
 from headstart.core.models.ref import ModelFormat
 from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, told
-from headstart.engine.speculation.compatibility import Verdict
+from headstart.engine.speculation.compatibility import PairVerdict
 
 # what each backend runs
 _RUN: dict[ModelFormat, frozenset[HeadKind]] = {
@@ -47,18 +47,18 @@ def judge_head(
     context: int,
     engine: EngineSettings,
     memory: Memory,
-) -> Verdict:
+) -> PairVerdict:
     """What a head is worth for `target`; `shape` is that of its file, or of the layers of the
     target's own."""
     why = _why_not(target, head)
     if why is not None:
-        return Verdict("no", (why,))
+        return PairVerdict("no", (why,))
     need = fit.need(shape, context, fit.of_draft(engine))
     if fit.judge(need, memory) == "no":
         short = told("draft-needs-memory", need=need.total, free=memory.available)
-        return Verdict("no", (short,))
+        return PairVerdict("no", (short,))
     made = told("head-own-layers") if head.kind is HeadKind.OWN else told("head-for-this-model")
-    return Verdict("yes", (made, told("draft-fits", need=need.total)))
+    return PairVerdict("yes", (made, told("draft-fits", need=need.total)))
 
 
 def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
@@ -90,9 +90,9 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
     return None
 
 
-def why_no_own_layers(there: int, announced: int) -> Verdict | None:
+def why_no_own_layers(there: int, announced: int) -> PairVerdict | None:
     """Of a model whose file announces layers that draft; None where it does not."""
     if not announced:
         return None
     code = "own-layers-missing" if there != announced else "own-layers-not-run"
-    return Verdict("no", (told(code, layers=announced),))
+    return PairVerdict("no", (told(code, layers=announced),))

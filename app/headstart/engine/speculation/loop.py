@@ -20,7 +20,7 @@ from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.drafting import Drafting
 from headstart.engine.speculation.outcome import activity_of, learn_outcome, learn_repeat
-from headstart.engine.speculation.plan import PLAIN, Chain, Path, Plan
+from headstart.engine.speculation.plan import PLAIN, Chain, DraftPlan, Path
 from headstart.engine.speculation.prompt_lookup import Match
 from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.tally import Tally
@@ -207,7 +207,7 @@ class Speculator:
         return self._lookup.find()
 
     def _tree(
-        self, plan: Plan, draft_tokens: Sequence[DraftToken], path: Path, context: int
+        self, plan: DraftPlan, draft_tokens: Sequence[DraftToken], path: Path, context: int
     ) -> Tree:
         tree = Tree.chain([drafted.token for drafted in draft_tokens])
         if plan.source is not Origin.DRAFT or self._leaves < 2:
@@ -233,7 +233,7 @@ class Speculator:
         self,
         pending: int,
         tree: Tree,
-        plan: Plan,
+        plan: DraftPlan,
         draft_tokens: Sequence[DraftToken],
         match: Match | None,
     ) -> Emitted:
@@ -282,7 +282,7 @@ class Speculator:
         origins = [self._shown(plan)] * len(verdict.path) + [Origin.TARGET]
         return list(zip(verdict.emitted, origins, strict=False))
 
-    def _shown(self, plan: Plan) -> Origin:
+    def _shown(self, plan: DraftPlan) -> Origin:
         """What accepted tokens of the plan are shown as."""
         if plan.source is Origin.DRAFT:
             return self.drafting.origin

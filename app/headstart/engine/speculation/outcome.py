@@ -8,7 +8,7 @@ from headstart.core.chats.parts import Origin
 from headstart.core.events import DraftActivity, DraftStage
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
-from headstart.engine.speculation.plan import Plan
+from headstart.engine.speculation.plan import DraftPlan
 from headstart.engine.speculation.prompt_lookup import Match
 from headstart.engine.speculation.tally import Tally
 from headstart.engine.speculation.token_mapping import DraftToken
@@ -16,7 +16,7 @@ from headstart.engine.speculation.token_mapping import DraftToken
 
 def learn_outcome(
     depth: Depth,
-    plan: Plan,
+    plan: DraftPlan,
     draft_tokens: Sequence[DraftToken],
     match: Match | None,
     emitted: Sequence[int],

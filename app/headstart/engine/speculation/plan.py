@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from headstart.core.chats.parts import Origin
 
 
-class Plan(Struct, frozen=True):
+class DraftPlan(Struct, frozen=True):
     """What to do in the next round: plain (TARGET), LOOKUP or DRAFT with at most `depth` tokens."""
 
     source: Origin
@@ -25,7 +25,7 @@ class Plan(Struct, frozen=True):
     chain: Chain | None = None
 
 
-PLAIN = Plan(Origin.TARGET)
+PLAIN = DraftPlan(Origin.TARGET)
 
 
 class Chain(Struct, frozen=True):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from time import perf_counter
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -34,7 +36,6 @@ from headstart.engine.constraints.rules import Rules
 from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.speculation import profile
-from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth.choice import Depth
@@ -42,19 +43,21 @@ from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_making import MakePrefixCache, make_draft
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.earlier import EarlierChats
-from headstart.engine.speculation.full_calibration import speed_curve
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.letting_go import LetGo
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
 from headstart.engine.speculation.sources import Sources
+from headstart.engine.speculation.speed_curve import speed_curve
 from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
 
 # a draft's first cost figures, before any request needs it
 _LOADED_STEPS, _LOADED_ROWS = 2, 32
+# the target replies to it where nothing is known of a pair
+QUESTION = "How can I sleep better? Give me some practical advice."
 
 OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
 
@@ -70,6 +73,14 @@ class WrittenReply(Struct, frozen=True):
     chat_id: str | None
     # whether what is read for it may leave a trace on disk
     persist: bool
+
+
+class Drawing(NamedTuple):
+    """A reply's sampler, with its seed and its rules."""
+
+    sampler: Sampler
+    seed: int
+    rules: Rules | None = None
 
 
 class SpeculationState:
@@ -90,7 +101,8 @@ class SpeculationState:
         # what it takes back without a checkpoint; None: anything
         self._undo = None if facts.rollback == "exact" else facts.undo
         self._profiles = profiles
-        self.target_profile = profile.load(profiles, self._key(""), TargetProfile)
+        self._key = partial(ProfileKey, model.signature, device=facts.device)
+        self.target_profile = profile.load(profiles, self._key(draft=""), TargetProfile)
         self._lookup = PromptLookup()
         self.earlier = earlier
         self._depth: Depth | None = None
@@ -198,7 +210,7 @@ class SpeculationState:
             draft.origin = Origin.OWN_LAYERS
         self._draft, self._draft_ref, self.rows = draft, wanted, draft.rows
         emit(Loading(wanted, 1.0, draft=True))
-        self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
+        self._pair = profile.load(self._profiles, self._key(draft=wanted.signature), PairProfile)
         self._pair.at_once = decoder.facts.at_once
         if not self._pair.costs.known:
             # what files weigh says little: a dense draft of a sparse target costs more than that
@@ -216,14 +228,11 @@ class SpeculationState:
         self,
         request: GenerationRequest,
         tokens: list[int],
-        sampler: Sampler,
-        seed: int,
+        drawing: Drawing,
         emit: Emit,
         stop: StopSignal,
-        rules: Rules | None = None,
     ) -> Speculator:
-        """The loop for one reply after the text `tokens`, which it lets grow; `rules` are those of
-        its sampler."""
+        """The loop for one reply after the text `tokens`, which it lets grow."""
         wanted = request.speculation
         if Ability.CUTTING in self._target.facts.lacking:
             # a wrong draft token could not be taken back
@@ -236,7 +245,7 @@ class SpeculationState:
             self._depth = Depth(self.target_profile, pair, wanted, self._undo)
         paces = self._target.pace, None if draft is None else draft.decoder.pace
         self._depth.begin(pair, wanted, paces)
-        self._writing, self._emit = (request, tokens, len(tokens), seed), emit
+        self._writing, self._emit = (request, tokens, len(tokens), drawing.seed), emit
         prompt_lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
         if prompt_lookup is not None:
             began = perf_counter()
@@ -249,7 +258,7 @@ class SpeculationState:
         def begin_draft(text: Sequence[int]) -> None:
             assert draft is not None
             self.free_draft()
-            draft.begin(text, request.sampling, seed, stop, rules)
+            draft.begin(text, request.sampling, drawing.seed, stop, drawing.rules)
             self.draft_chat = (request.chat_id,)
 
         def on_draft_failed(reason: str) -> None:
@@ -265,7 +274,7 @@ class SpeculationState:
         if draft is not None:
             draft.guesses.recycling = None if earlier is None else earlier.recycling
         sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft, earlier)
-        return Speculator(self._target, tokens, sampler, self._depth, sources)
+        return Speculator(self._target, tokens, drawing.sampler, self._depth, sources)
 
     def end(self) -> None:
         """The reply is over: keep what was learned."""
@@ -347,9 +356,9 @@ class SpeculationState:
             self._draft.begin_chat()
 
     def save(self) -> None:
-        remember(self._profiles, self._key(""), self.target_profile)
+        remember(self._profiles, self._key(draft=""), self.target_profile)
         if self._pair is not None and self._draft_ref is not None:
-            remember(self._profiles, self._key(self._draft_ref.signature), self._pair)
+            remember(self._profiles, self._key(draft=self._draft_ref.signature), self._pair)
 
     def curve(self, context: int, done: int = 1, total: int = 1) -> SpeedCurve | None:
         """Tokens per second by depth as measured so far; None before anything was."""
@@ -380,9 +389,6 @@ class SpeculationState:
         self._draft = self._draft_ref = self._pair = self.match = self.rows = None
         self.draft_chat = ()
         self.last_reply = None
-
-    def _key(self, draft: str) -> ProfileKey:
-        return ProfileKey(self._model.signature, draft, self._target.facts.device)
 
 
 def may_use_earlier(request: GenerationRequest | AheadRequest, wanted: Speculation) -> bool:

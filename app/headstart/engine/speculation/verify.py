@@ -56,7 +56,7 @@ class Tree(Struct):
         return None
 
 
-class Verdict(Struct, frozen=True):
+class RoundVerdict(Struct, frozen=True):
     """`emitted` are the target's draws; all but the last were drafted, at the nodes `path`.
 
     When the last draw ends the reply it may have been drafted too: then `path` is as long.
@@ -66,7 +66,7 @@ class Verdict(Struct, frozen=True):
     path: tuple[int, ...]
 
 
-def verify(tree: Tree, draw: Callable[[int], int], is_end: Callable[[int], bool]) -> Verdict:
+def verify(tree: Tree, draw: Callable[[int], int], is_end: Callable[[int], bool]) -> RoundVerdict:
     """Walk down the tree by the target's draws.
 
     `draw(row)` draws from the distribution after the pending token (row 0) or after tree node
@@ -85,4 +85,4 @@ def verify(tree: Tree, draw: Callable[[int], int], is_end: Callable[[int], bool]
         node = child
         if is_end(token):
             break
-    return Verdict(tuple(emitted), tuple(path))
+    return RoundVerdict(tuple(emitted), tuple(path))

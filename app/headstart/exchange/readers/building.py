@@ -25,14 +25,14 @@ from headstart.core.settings.schema import ChatOptions, changed
 from headstart.core.text.whole import whole
 from headstart.exchange import ids
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation, ModelName, Node, active_to, in_order
+from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName, active_to, in_order
 
 # characters of one message
 LONGEST_TEXT = 16_000_000
 _LONGEST_TITLE = 200
 
 
-class Seen(Struct):
+class ReadMessage(Struct):
     """A message of a file. Without parts it is passed over: what answers it answers the one before
     it."""
 
@@ -64,7 +64,9 @@ class Facts(Struct):
     blobs: dict[str, bytes] = field(default_factory=dict)
 
 
-def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Conversation | None:
+def build(
+    source: str, facts: Facts, seen: Iterable[ReadMessage], report: Report
+) -> ExchangeChat | None:
     """None, and a line in the report, where nothing is left that could come in."""
     where = facts.title or facts.id
     given = list(seen)
@@ -83,7 +85,7 @@ def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Co
     last = above.get(facts.leaf, facts.leaf) if facts.leaf is not None else None
     leaf = stands_for.get(last) if last is not None else None
     title = whole(facts.title) or _title_of(kept)
-    return Conversation(
+    return ExchangeChat(
         source=source,
         id=whole(facts.id) or ids.content_id(source, prompt, *(_words(node) for node in kept)),
         title=title[:_LONGEST_TITLE],
@@ -101,7 +103,7 @@ def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Co
     )
 
 
-def named_by_words(seen: Sequence[Seen]) -> list[Seen]:
+def named_by_words(seen: Sequence[ReadMessage]) -> list[ReadMessage]:
     """For messages whose file gives them no ids, each after its parent: the id is a digest of the
     words and of all before them, so that what was changed since is another version, not another
     text under the same name."""
@@ -116,7 +118,7 @@ def named_by_words(seen: Sequence[Seen]) -> list[Seen]:
     ]
 
 
-def renamed(seen: Sequence[Seen], facts: Facts) -> list[Seen]:
+def renamed(seen: Sequence[ReadMessage], facts: Facts) -> list[ReadMessage]:
     """The same, and the last message on show goes with it."""
     found = named_by_words(seen)
     known = {before.id: after.id for before, after in zip(seen, found, strict=True)}
@@ -129,20 +131,20 @@ def _digest(part: Part) -> str:
     return part.blob.digest if isinstance(part, FilePart | ImagePart) else ""
 
 
-def _node(seen: Seen, where: str, report: Report) -> Node:
+def _node(seen: ReadMessage, where: str, report: Report) -> ChatNode:
     parts = joined(seen.parts)
     if sum(len(part.text) for part in parts) > LONGEST_TEXT:
         report.skip(where, "import-message-too-long")
         parts = ()
-    return Node(
+    return ChatNode(
         seen.id, seen.parent, seen.role, parts, seen.created_at, seen.status, seen.model,
         seen.error, seen.stats,
     )  # fmt: skip
 
 
 def _without_systems(
-    nodes: Sequence[Node], known: str, where: str, report: Report
-) -> tuple[str, list[Node]]:
+    nodes: Sequence[ChatNode], known: str, where: str, report: Report
+) -> tuple[str, list[ChatNode]]:
     """A system message at the beginning is the chat's system prompt; later ones have no place."""
     prompt, found, begun = known, [], False
     for node in nodes:
@@ -159,7 +161,7 @@ def _without_systems(
     return prompt, found
 
 
-def _with_tool_names(nodes: Sequence[Node]) -> list[Node]:
+def _with_tool_names(nodes: Sequence[ChatNode]) -> list[ChatNode]:
     """Results of tools under the names that their calls have; many formats give the id only."""
     names = {
         part.id: part.name
@@ -177,8 +179,8 @@ def _with_tool_names(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _without_gaps(
-    nodes: Sequence[Node],
-) -> tuple[list[Node], dict[str, str | None], set[str]]:
+    nodes: Sequence[ChatNode],
+) -> tuple[list[ChatNode], dict[str, str | None], set[str]]:
     """Without messages that have nothing: what follows them follows what was before. Also what each
     of those stands below, and which messages a question was taken away above."""
     above: dict[str, str | None] = {}
@@ -201,10 +203,10 @@ def _without_gaps(
 class _Run(Struct, dict=True):
     """Messages that are one: a reply that goes on after a tool, or after thinking."""
 
-    nodes: list[Node]
+    nodes: list[ChatNode]
     parent: str | None
 
-    def whole(self) -> Node:
+    def whole(self) -> ChatNode:
         first, last = self.nodes[0], self.nodes[-1]
         if len(self.nodes) == 1:
             return replace(first, parent=self.parent)
@@ -232,7 +234,7 @@ class _Run(Struct, dict=True):
         return f"{self.nodes[0].id}+{ids.content_id(*rest)}" if rest else self.nodes[0].id
 
 
-def _merged(nodes: Sequence[Node], apart: set[str]) -> tuple[list[Node], dict[str, str]]:
+def _merged(nodes: Sequence[ChatNode], apart: set[str]) -> tuple[list[ChatNode], dict[str, str]]:
     """Replies that go on as one message, and which message each id is in now. `apart`: nodes that
     answer a question of which nothing is left."""
     children = Counter(node.parent for node in nodes)
@@ -262,21 +264,21 @@ def _needs_space(before: Part, after: Part) -> bool:
     return isinstance(before, TextPart | ReasoningPart) and before.kind is after.kind
 
 
-def _words(node: Node) -> str:
+def _words(node: ChatNode) -> str:
     return node.role.value + "\x1f".join(part.text for part in node.parts)
 
 
-def _title_of(nodes: Sequence[Node]) -> str:
+def _title_of(nodes: Sequence[ChatNode]) -> str:
     first = next((node for node in nodes if node.role is Role.USER), nodes[0])
     text = next((part.text for part in first.parts if isinstance(part, TextPart)), "")
     words = " ".join(text.split())
     return words if len(words) <= 60 else f"{words[:59].rstrip()}…"
 
 
-def _model_of(nodes: Sequence[Node]) -> ModelName | None:
+def _model_of(nodes: Sequence[ChatNode]) -> ModelName | None:
     return next((node.model for node in reversed(nodes) if node.model is not None), None)
 
 
-def _needed(blobs: dict[str, bytes], nodes: Sequence[Node]) -> dict[str, bytes]:
+def _needed(blobs: dict[str, bytes], nodes: Sequence[ChatNode]) -> dict[str, bytes]:
     named = needed_blobs(part for node in nodes for part in node.parts)
     return {digest: blobs[digest] for digest in named if digest in blobs}

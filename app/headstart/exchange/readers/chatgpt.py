@@ -14,11 +14,11 @@ from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPa
 from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material
-from headstart.exchange.readers.building import Facts, Seen, build
+from headstart.exchange.readers.building import Facts, ReadMessage, build
 from headstart.exchange.readers.common import ROLES, each, model_name, objects
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "chatgpt", "ChatGPT"
 _POINTERS = ("sediment://", "file-service://")
@@ -35,7 +35,7 @@ def recognise(first: Fields) -> bool:
     return isinstance(first.all.get("mapping"), dict)
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     assets = _Assets(material)
     for member in members:
         found = objects(material.data(member), report, member, "conversations")
@@ -66,7 +66,7 @@ class _Assets:
         return None
 
 
-def _conversation(fields: Fields, assets: _Assets, report: Report) -> Conversation | None:
+def _conversation(fields: Fields, assets: _Assets, report: Report) -> ExchangeChat | None:
     facts = Facts(
         id=fields.id("conversation_id", "id"),
         title=fields.words("title"),
@@ -91,7 +91,7 @@ def _conversation(fields: Fields, assets: _Assets, report: Report) -> Conversati
     return build(SOURCE, facts, _in_order_of_time(seen), report)
 
 
-def _node(key: str, node: Fields, collect: Collector) -> Seen:
+def _node(key: str, node: Fields, collect: Collector) -> ReadMessage:
     parent = node.id("parent") or None
     message = node.inside("message")
     author, metadata = message.inside("author"), message.inside("metadata")
@@ -99,7 +99,7 @@ def _node(key: str, node: Fields, collect: Collector) -> Seen:
     role = ROLES.get(name)
     content = message.inside("content")
     hidden = metadata.flag("is_visually_hidden_from_conversation") or message.number("weight") == 0
-    seen = Seen(key, parent, role or Role.ASSISTANT, created_at=message.time("create_time"))
+    seen = ReadMessage(key, parent, role or Role.ASSISTANT, created_at=message.time("create_time"))
     if message and content and role is None:
         collect.report.skip(collect.where, "import-role-unknown", name=name or "?")
     if role is None or not content or (hidden and not metadata.flag("is_user_system_message")):
@@ -263,12 +263,12 @@ def _name_in(mark: str) -> str:
     )
 
 
-def _newest(seen: Sequence[Seen]) -> str | None:
+def _newest(seen: Sequence[ReadMessage]) -> str | None:
     """Where nothing says which message is on show: the last one that was written."""
     written = [one for one in seen if one.parts]
     return max(written, key=lambda one: one.created_at).id if written else None
 
 
-def _in_order_of_time(seen: Sequence[Seen]) -> list[Seen]:
+def _in_order_of_time(seen: Sequence[ReadMessage]) -> list[ReadMessage]:
     """Versions in the order in which they were made; a mapping has none of its own."""
     return sorted(seen, key=lambda one: one.created_at)

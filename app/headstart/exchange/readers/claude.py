@@ -13,11 +13,11 @@ from headstart.core.chats.parts import Part, TextPart
 from headstart.core.chats.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import ImportProblem, Material
-from headstart.exchange.readers.building import Facts, Seen, build
+from headstart.exchange.readers.building import Facts, ReadMessage, build
 from headstart.exchange.readers.common import ROLES, each, model_name, objects
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "claude", "Claude"
 # what the parent of a first message is called
@@ -28,7 +28,7 @@ def recognise(first: Fields) -> bool:
     return isinstance(first.all.get("chat_messages"), list)
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     projects = _projects(material, report)
     for member in members:
         if member in projects.files:
@@ -65,7 +65,7 @@ def _projects(material: Material, report: Report) -> _Projects:
 
 def _conversation(
     fields: Fields, projects: Mapping[str, Fields], report: Report
-) -> Conversation | None:
+) -> ExchangeChat | None:
     inner = fields.inside("project")
     project = projects.get(inner.id("uuid") or fields.id("project_uuid"), Fields(None))
     facts = Facts(
@@ -84,7 +84,7 @@ def _conversation(
     messages = list(fields.each("chat_messages"))
     branched = any("parent_message_uuid" in message for message in messages)
     documents = _documents(project, collect)
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     for number, message in enumerate(messages):
         parent = message.id("parent_message_uuid") if branched else seen[-1].id if seen else ""
         name = message.text("sender", "role")
@@ -95,7 +95,9 @@ def _conversation(
             parts = [*documents, *parts]
         one = message.id("uuid") or f"{number}"
         moment = message.time("created_at")
-        seen.append(Seen(one, None if parent in ("", _ROOT) else parent, role, parts, moment))
+        seen.append(
+            ReadMessage(one, None if parent in ("", _ROOT) else parent, role, parts, moment)
+        )
     return build(SOURCE, facts, seen, report)
 
 

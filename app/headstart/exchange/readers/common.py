@@ -15,7 +15,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import release
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation, ModelName
+from headstart.exchange.tree import ExchangeChat, ModelName
 
 log = logging.getLogger(__name__)
 
@@ -127,10 +127,10 @@ def lines(data: memoryview, report: Report, where: str) -> Iterator[Fields]:
 
 def each(
     found: Iterable[Fields],
-    make: Callable[[Fields], Conversation | None],
+    make: Callable[[Fields], ExchangeChat | None],
     report: Report,
     where: str,
-) -> Iterator[Conversation]:
+) -> Iterator[ExchangeChat]:
     """The conversations that `make` makes; one that it stumbles over never loses the others."""
     for fields in _as_far_as_it_goes(found, report, where):
         try:

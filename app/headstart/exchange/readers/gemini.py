@@ -15,12 +15,12 @@ from headstart.exchange.fields import Fields, decode, time_of
 from headstart.exchange.ids import content_id
 from headstart.exchange.material import Material
 from headstart.exchange.readers import activity
-from headstart.exchange.readers.building import Facts, Seen, build
+from headstart.exchange.readers.building import Facts, ReadMessage, build
 from headstart.exchange.readers.common import ROLES, model_name, objects
 from headstart.exchange.readers.html_text import to_markdown
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "gemini", "Gemini"
 STUDIO_SOURCE, STUDIO_NAME = "ai-studio", "Google AI Studio"
@@ -51,7 +51,7 @@ def recognise_studio(first: Fields) -> bool:
     return isinstance(first.inside("chunkedPrompt").all.get("chunks"), list)
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         data = material.data(member)
         records = (
@@ -83,7 +83,7 @@ def _shared(records: Sequence[Fields]) -> str:
 
 def read_studio(
     material: Material, members: Sequence[str], report: Report
-) -> Iterator[Conversation]:
+) -> Iterator[ExchangeChat]:
     for member in members:
         try:
             fields = Fields(decode(material.data(member)))
@@ -108,19 +108,21 @@ def _question(record: Fields, shared: str) -> str:
     return _ATTACHED.sub("", asked).strip() or (f"[{asked.strip()}]" if asked.strip() else "")
 
 
-def _chat(records: Sequence[tuple[Fields, str]], report: Report) -> Iterator[Conversation]:
+def _chat(records: Sequence[tuple[Fields, str]], report: Report) -> Iterator[ExchangeChat]:
     if not records:
         return
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     for record, question in records:
         moment = record.time("time")
         key = content_id(record.text("time"), question)[:16]
-        seen.append(_follow(seen, Seen(f"{key}q", None, Role.USER, [TextPart(question)], moment)))
+        seen.append(
+            _follow(seen, ReadMessage(f"{key}q", None, Role.USER, [TextPart(question)], moment))
+        )
         answer = "\n\n".join(
             to_markdown(item.text("html")) for item in record.each("safeHtmlItem")
         ).strip()
         if answer:
-            reply = Seen(f"{key}a", None, Role.ASSISTANT, [TextPart(answer)], moment)
+            reply = ReadMessage(f"{key}a", None, Role.ASSISTANT, [TextPart(answer)], moment)
             reply.model = model_name("Gemini")
             seen.append(_follow(seen, reply))
     facts = Facts(id=seen[0].id, created_at=seen[0].created_at, updated_at=seen[-1].created_at)
@@ -129,12 +131,12 @@ def _chat(records: Sequence[tuple[Fields, str]], report: Report) -> Iterator[Con
         yield found
 
 
-def _follow(before: Sequence[Seen], one: Seen) -> Seen:
+def _follow(before: Sequence[ReadMessage], one: ReadMessage) -> ReadMessage:
     one.parent = before[-1].id if before else None
     return one
 
 
-def _studio(fields: Fields, member: str, report: Report) -> Conversation | None:
+def _studio(fields: Fields, member: str, report: Report) -> ExchangeChat | None:
     prompt = fields.inside("systemInstruction")
     words = "\n".join(part.text("text") for part in prompt.each("parts")) or prompt.text("text")
     facts = Facts(
@@ -144,11 +146,11 @@ def _studio(fields: Fields, member: str, report: Report) -> Conversation | None:
     )
     collect = Collector(report, facts.title)
     facts.blobs = collect.blobs.found
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     prompt = fields.inside("chunkedPrompt")
     for number, chunk in enumerate(prompt.each("chunks")):
         role = ROLES.get(chunk.text("role"), Role.USER)
-        one = Seen(f"{number}", None, role, _chunk_parts(chunk, collect))
+        one = ReadMessage(f"{number}", None, role, _chunk_parts(chunk, collect))
         one.created_at = time_of(chunk.all.get("createTime"))
         one.model = facts.model if role is Role.ASSISTANT else None
         if chunk.text("errorMessage"):

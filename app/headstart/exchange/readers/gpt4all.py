@@ -15,11 +15,11 @@ from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPa
 from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import time_of
 from headstart.exchange.material import Material
-from headstart.exchange.media import Blobs
-from headstart.exchange.readers.building import LONGEST_TEXT, Facts, Seen, build, renamed
+from headstart.exchange.media import MediaBlobs
+from headstart.exchange.readers.building import LONGEST_TEXT, Facts, ReadMessage, build, renamed
 from headstart.exchange.readers.common import model_name, thinking_apart
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "gpt4all", "GPT4All"
 MAGIC = b"\xf5\xd5\x53\xcc"
@@ -80,17 +80,17 @@ class _Stream:
         return [self.text() for _ in range(self.count("I"))]
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         found = _conversation(_Stream(material.data(member)), member, report)
         if found is not None:
             yield found
 
 
-def _conversation(stream: _Stream, member: str, report: Report) -> Conversation | None:
-    blobs = Blobs()
+def _conversation(stream: _Stream, member: str, report: Report) -> ExchangeChat | None:
+    blobs = MediaBlobs()
     facts = Facts(blobs=blobs.found)
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     try:
         stream.skip(len(MAGIC))
         version = stream.number("i")
@@ -142,7 +142,7 @@ def _skip_state(stream: _Stream, version: int) -> None:
     stream.bytes(0)
 
 
-def _item(stream: _Stream, version: int, number: int, blobs: Blobs) -> Seen:
+def _item(stream: _Stream, version: int, number: int, blobs: MediaBlobs) -> ReadMessage:
     if version < 12:
         stream.number("i")
     kind = stream.text().strip().rstrip(":")
@@ -164,7 +164,7 @@ def _item(stream: _Stream, version: int, number: int, blobs: Blobs) -> Seen:
     role = Role.USER if kind == "Prompt" else Role.SYSTEM if kind == "System" else Role.ASSISTANT
     own = thinking_apart(value) if role is Role.ASSISTANT else [TextPart(value)] if value else []
     status = MessageStatus.STOPPED if stopped and role is Role.ASSISTANT else MessageStatus.COMPLETE
-    return Seen(f"{number}", None, role, [*files, *parts, *own], status=status)
+    return ReadMessage(f"{number}", None, role, [*files, *parts, *own], status=status)
 
 
 def _skip_sources(stream: _Stream, version: int) -> None:
@@ -178,7 +178,7 @@ def _skip_sources(stream: _Stream, version: int) -> None:
         stream.texts()
 
 
-def _attachments(stream: _Stream, blobs: Blobs) -> list[Part]:
+def _attachments(stream: _Stream, blobs: MediaBlobs) -> list[Part]:
     found: list[Part] = []
     for _ in range(stream.count()):
         address = stream.bytes().decode("utf-8", "replace")

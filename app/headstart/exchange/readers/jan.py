@@ -8,11 +8,11 @@ from headstart.core.chats.parts import Part, ReasoningPart, TextPart
 from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material
-from headstart.exchange.readers.building import Facts, Seen, build, renamed
+from headstart.exchange.readers.building import Facts, ReadMessage, build, renamed
 from headstart.exchange.readers.common import ROLES, lines, model_name, thinking_apart
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "jan", "Jan"
 _THREAD = "thread.json"
@@ -23,7 +23,7 @@ def recognise(first: Fields) -> bool:
     return "thread_id" in first and "role" in first and "content" in first
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         folder = member.rpartition("/")[0]
         thread = _thread(material, f"{folder}/{_THREAD}" if folder else _THREAD)
@@ -44,7 +44,7 @@ def _thread(material: Material, member: str) -> Fields:
 
 def _conversation(
     thread: Fields, data: memoryview, member: str, report: Report
-) -> Conversation | None:
+) -> ExchangeChat | None:
     assistant = next(thread.each("assistants"), Fields(None))
     model = assistant.inside("model").words("id") or thread.inside("model").words("id")
     facts = Facts(
@@ -58,7 +58,7 @@ def _conversation(
     )
     collect = Collector(report, facts.title or member)
     facts.blobs = collect.blobs.found
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     with_ids = True
     for number, message in enumerate(lines(data, report, member)):
         facts.id = facts.id or message.id("thread_id")
@@ -66,7 +66,7 @@ def _conversation(
         role = ROLES.get(message.text("role"), Role.USER)
         ended = message.text("status") in ("stopped", "interrupted", "pending", "error")
         seen.append(
-            Seen(
+            ReadMessage(
                 message.id("id") or f"{number}",
                 seen[-1].id if seen else None,
                 role,

@@ -15,7 +15,7 @@ from headstart.exchange.readers.common import each, lines, objects
 from headstart.exchange.readers.messages import TIMES, is_message, model_of, read_messages
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "list", "List of messages"
 # where the messages of a chat lie, and where several chats do
@@ -36,7 +36,7 @@ def recognise(first: Fields) -> bool:
 
 def read(
     material: Material, members: Sequence[str], report: Report, source: str = SOURCE
-) -> Iterator[Conversation]:
+) -> Iterator[ExchangeChat]:
     for member in members:
         loose: list[Fields] = []
         make = partial(_conversation, member=member, report=report, source=source)
@@ -58,7 +58,7 @@ def read(
 
 def conversation(
     fields: Fields, messages: Sequence[Fields], collect: Collector, source: str
-) -> Conversation | None:
+) -> ExchangeChat | None:
     """A chat of these messages; `fields`: what its file says of it beside them."""
     facts = facts_of(fields)
     collect.where = facts.title or collect.where
@@ -74,7 +74,7 @@ def conversation(
     return build(source, facts, seen, collect.report)
 
 
-def of_messages(fields: Fields, member: str, report: Report, source: str) -> Conversation | None:
+def of_messages(fields: Fields, member: str, report: Report, source: str) -> ExchangeChat | None:
     """A chat of the `messages` in its fields, as readers that write such lists put them."""
     return conversation(fields, list(fields.each("messages")), Collector(report, member), source)
 
@@ -113,7 +113,7 @@ def _prompt(fields: Fields) -> str:
     return ""
 
 
-def _conversation(fields: Fields, member: str, report: Report, source: str) -> Conversation | None:
+def _conversation(fields: Fields, member: str, report: Report, source: str) -> ExchangeChat | None:
     messages = list(fields.each(_messages_key(fields)))
     return conversation(fields, messages, Collector(report, member), source)
 

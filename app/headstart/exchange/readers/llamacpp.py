@@ -11,11 +11,11 @@ from headstart.core.chats.parts import Part, ReasoningPart
 from headstart.core.chats.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
-from headstart.exchange.readers.building import Facts, Seen, build, renamed
+from headstart.exchange.readers.building import Facts, ReadMessage, build, renamed
 from headstart.exchange.readers.common import ROLES, each, lines, model_name, objects
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "llama.cpp", "llama.cpp"
 TRACE_SOURCE, TRACE_NAME = "trace", "Session trace"
@@ -29,7 +29,7 @@ def recognise_trace(first: Fields) -> bool:
     return first.text("type") == "session" and ("harness" in first or "id" in first)
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         found = objects(material.data(member), report, member)
         yield from each(found, partial(_conversation, report=report), report, member)
@@ -37,7 +37,7 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
 
 def read_trace(
     material: Material, members: Sequence[str], report: Report
-) -> Iterator[Conversation]:
+) -> Iterator[ExchangeChat]:
     for member in members:
         session, messages = Fields(None), list[Fields]()
         for line in lines(material.data(member), report, member):
@@ -54,7 +54,7 @@ def read_trace(
             yield found
 
 
-def _conversation(fields: Fields, report: Report) -> Conversation | None:
+def _conversation(fields: Fields, report: Report) -> ExchangeChat | None:
     conv = fields.inside("conv")
     collect = Collector(report, conv.words("name"))
     facts = Facts(
@@ -76,7 +76,7 @@ def _conversation(fields: Fields, report: Report) -> Conversation | None:
         parts += [] if root else _words(message, collect)
         parts += _calls(message, collect)
         seen.append(
-            Seen(
+            ReadMessage(
                 message.id("id") or f"{number}",
                 message.id("parent") or None,
                 role,
@@ -125,7 +125,7 @@ def _calls(message: Fields, collect: Collector) -> list[Part]:
     return found
 
 
-def _session(session: Fields, messages: Sequence[Fields], report: Report) -> Conversation | None:
+def _session(session: Fields, messages: Sequence[Fields], report: Report) -> ExchangeChat | None:
     if not session and not messages:
         return None
     facts = Facts(
@@ -135,7 +135,7 @@ def _session(session: Fields, messages: Sequence[Fields], report: Report) -> Con
     )
     collect = Collector(report, facts.title or facts.id)
     facts.blobs = collect.blobs.found
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     for number, line in enumerate(messages):
         message = line.inside("message")
         name = message.text("role")
@@ -153,7 +153,7 @@ def _session(session: Fields, messages: Sequence[Fields], report: Report) -> Con
             parts += [*collect.parts(content), *_calls(message, collect)]
         parent = line.id("parentId", "parent") or (seen[-1].id if seen else None)
         seen.append(
-            Seen(
+            ReadMessage(
                 key,
                 parent,
                 role,

@@ -14,11 +14,11 @@ from headstart.core.chats.parts import Part, ReasoningPart, TextPart
 from headstart.core.chats.values import FinishReason, MessageStatus, Role, TurnStats
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import ImportProblem, Material
-from headstart.exchange.readers.building import Facts, Seen, build, renamed
+from headstart.exchange.readers.building import Facts, ReadMessage, build, renamed
 from headstart.exchange.readers.common import ROLES, each, model_name, objects, thinking_apart
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "lm-studio", "LM Studio"
 _SUFFIX = ".conversation.json"
@@ -38,7 +38,7 @@ def recognise(first: Fields) -> bool:
     )
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         found = objects(material.data(member), report, member)
         make = partial(_conversation, member=member, material=material, report=report)
@@ -47,7 +47,7 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
 
 def _conversation(
     fields: Fields, member: str, material: Material, report: Report
-) -> Conversation | None:
+) -> ExchangeChat | None:
     folder, _, name = member.rpartition("/")
     # the folder of all conversations is none of the user's
     if "conversations" in folder.split("/"):
@@ -64,7 +64,7 @@ def _conversation(
     )
     collect = Collector(report, facts.title or member, partial(_file_beside, material))
     facts.blobs = collect.blobs.found
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     parent: str | None = None
     moment = facts.created_at
     for number, message in enumerate(fields.each("messages")):
@@ -83,9 +83,9 @@ def _conversation(
 
 def _version(
     version: Fields, key: str, parent: str | None, moment: int, collect: Collector
-) -> Seen:
+) -> ReadMessage:
     role = ROLES.get(version.text("role"), Role.USER)
-    seen = Seen(key, parent, role, created_at=moment)
+    seen = ReadMessage(key, parent, role, created_at=moment)
     if version.text("type") != "multiStep":
         seen.parts = collect.parts(version.all.get("content"))
         return seen

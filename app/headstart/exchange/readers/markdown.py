@@ -18,7 +18,7 @@ from headstart.exchange.material import Material
 from headstart.exchange.readers.building import LONGEST_TEXT
 from headstart.exchange.readers.common import model_name
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation, Node, chain
+from headstart.exchange.tree import ChatNode, ExchangeChat, chain
 from headstart.exchange.writers.markdown import REASONING, body_of, front_of
 from headstart.exchange.writers.words import ENDINGS, HEADINGS
 
@@ -39,7 +39,7 @@ def recognise(text: str) -> bool:
     return _HEADING.search(text) is not None
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         data = material.data(member)
         if len(data) > LONGEST_TEXT:
@@ -57,7 +57,7 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
             yield replace(found, folder=whole(member.rpartition("/")[0]))
 
 
-def from_markdown(text: str, name: str = "") -> Conversation | None:
+def from_markdown(text: str, name: str = "") -> ExchangeChat | None:
     """None for text without a message."""
     if text.count("\r\n") == text.count("\n"):
         # written by a program that ends lines like that
@@ -70,7 +70,7 @@ def from_markdown(text: str, name: str = "") -> Conversation | None:
         for found in _HEADING.finditer(text, front.end() if front is not None else 0)
         if (found["mark"] or "") == facts.get("mark", "")
     ]
-    prompt, nodes = "", list[Node]()
+    prompt, nodes = "", list[ChatNode]()
     for number, heading in enumerate(headings):
         end = headings[number + 1].start() if number + 1 < len(headings) else len(text)
         body = text[heading.end() : end].strip("\n")
@@ -80,14 +80,14 @@ def from_markdown(text: str, name: str = "") -> Conversation | None:
             continue
         status = _STATES.get(heading["ending"] or "", MessageStatus.COMPLETE)
         status = MessageStatus.INTERRUPTED if status is MessageStatus.OPEN else status
-        nodes.append(Node(f"{number}", None, role, _parts(body), status=status))
+        nodes.append(ChatNode(f"{number}", None, role, _parts(body), status=status))
     if not nodes:
         return None
     models = facts.get("model", "")
     model = model_name(models) if models and ", " not in models else None
     nodes = [replace(node, model=model) if node.role is Role.ASSISTANT else node for node in nodes]
     created = time_of(facts.get("date", ""))
-    found = Conversation(
+    found = ExchangeChat(
         source=SOURCE,
         id=_own_id(facts) or ids.content_id(text),
         title=facts.get("title", name),
@@ -137,7 +137,7 @@ def _parts(body: str) -> tuple[Part, ...]:
         at = end + len(REASONING[1])
     if body[at:].strip("\n"):
         parts.append(TextPart(body[at:].strip("\n")))
-    same = body_of(Node("", None, Role.ASSISTANT, tuple(parts)), Include()) == body
+    same = body_of(ChatNode("", None, Role.ASSISTANT, tuple(parts)), Include()) == body
     if same:
         return tuple(parts)
     return (TextPart(body),)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolResultPart
 from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import Fields
-from headstart.exchange.readers.building import Seen
+from headstart.exchange.readers.building import ReadMessage
 from headstart.exchange.readers.common import ROLES, model_name, thinking_apart
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.tree import ModelName
@@ -48,7 +48,7 @@ _TOOLS = frozenset(("tool", "function", "tool_result"))
 class Thread(Struct, frozen=True):
     """Messages of a file. `with_ids`: each has one of its own; `leaf`: the last one on show."""
 
-    seen: list[Seen]
+    seen: list[ReadMessage]
     with_ids: bool
     leaf: str | None = None
 
@@ -80,7 +80,7 @@ def read_messages(messages: Iterable[Fields], collect: Collector) -> Thread:
     with_ids = all(ids)
     parents = _parents(given, ids) if with_ids else {}
     branched = bool(parents)
-    seen: list[Seen] = []
+    seen: list[ReadMessage] = []
     above: str | None = None
     chosen: str | None = None
     for number, message in enumerate(given):
@@ -96,7 +96,7 @@ def read_messages(messages: Iterable[Fields], collect: Collector) -> Thread:
         versions = _versions(message) or [message]
         on_show = _on_show(message, len(versions))
         for place, version in enumerate(versions):
-            one = Seen(key if place == on_show else f"{key}~{place}", parent, role)
+            one = ReadMessage(key if place == on_show else f"{key}~{place}", parent, role)
             if not left_out:
                 _fill(one, message, version, name, collect)
             seen.append(one)
@@ -153,7 +153,9 @@ def time_of_message(message: Fields) -> int:
     return message.time(*TIMES) or message.inside("metadata").time(*TIMES)
 
 
-def _fill(one: Seen, message: Fields, version: Fields, name: str, collect: Collector) -> None:
+def _fill(
+    one: ReadMessage, message: Fields, version: Fields, name: str, collect: Collector
+) -> None:
     before = collect.report.counts.total()
     one.parts = parts_of(version, name, collect)
     one.created_at = time_of_message(version) or time_of_message(message)
@@ -167,7 +169,7 @@ def _fill(one: Seen, message: Fields, version: Fields, name: str, collect: Colle
         collect.report.skip(collect.where, "import-message-unread", name=name)
 
 
-def _error(message: Fields, one: Seen) -> str:
+def _error(message: Fields, one: ReadMessage) -> str:
     error = message.all.get("error")
     if error is True or message.flag("isError") or message.flag("is_error"):
         text = "".join(part.text for part in one.parts)
@@ -241,7 +243,7 @@ def _on_show(message: Fields, count: int) -> int:
     return count - 1
 
 
-def _told_versions_apart(seen: list[Seen]) -> list[Seen]:
+def _told_versions_apart(seen: list[ReadMessage]) -> list[ReadMessage]:
     """The second message with the id and the parent of another one is another version of it."""
     known: dict[str, int] = {}
     for one in seen:
@@ -252,7 +254,7 @@ def _told_versions_apart(seen: list[Seen]) -> list[Seen]:
     return seen
 
 
-def _results_apart(one: Seen) -> list[Seen]:
+def _results_apart(one: ReadMessage) -> list[ReadMessage]:
     """Results of tools, which some APIs put into the user's messages: they belong to the reply
     before. Of the user's words the message keeps what is left."""
     results = [part for part in one.parts if isinstance(part, ToolResultPart)]

@@ -14,11 +14,11 @@ from headstart.core.chats.parts import Part, ReasoningPart, ToolCallPart, ToolRe
 from headstart.core.chats.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
-from headstart.exchange.readers.building import Facts, Seen, build
+from headstart.exchange.readers.building import Facts, ReadMessage, build
 from headstart.exchange.readers.common import ROLES, each, model_name, objects, thinking_apart
 from headstart.exchange.readers.pieces import Collector, unquoted
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "open-webui", "Open WebUI"
 _KIND = re.compile(r'\btype="(reasoning|tool_calls|code_interpreter)"')
@@ -32,13 +32,13 @@ def recognise(first: Fields) -> bool:
     return isinstance(chat.inside("history").all.get("messages"), dict)
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         found = objects(material.data(member), report, member, "chats")
         yield from each(found, partial(_conversation, report=report), report, member)
 
 
-def _conversation(fields: Fields, report: Report) -> Conversation | None:
+def _conversation(fields: Fields, report: Report) -> ExchangeChat | None:
     chat, meta = fields.inside("chat") or fields, fields.inside("meta")
     history = chat.inside("history")
     collect = Collector(report, fields.words("title") or chat.words("title") or fields.id("id"))
@@ -64,7 +64,7 @@ def _conversation(fields: Fields, report: Report) -> Conversation | None:
     return build(SOURCE, facts, seen, report)
 
 
-def _message(key: str, message: Fields, collect: Collector) -> Seen:
+def _message(key: str, message: Fields, collect: Collector) -> ReadMessage:
     role = ROLES.get(message.text("role"), Role.USER)
     content = message.all.get("content")
     parts: list[Part] = _files(message, collect)
@@ -73,7 +73,7 @@ def _message(key: str, message: Fields, collect: Collector) -> Seen:
     else:
         parts += collect.parts(content)
     error = message.inside("error").text("content", "message")
-    return Seen(
+    return ReadMessage(
         message.id("id") or key,
         message.id("parentId", "parent_id") or None,
         role,

@@ -12,7 +12,7 @@ from headstart.exchange.fields import Fields
 from headstart.exchange.ids import OWN
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = OWN, "Headstart"
 BLOBS = "blobs"
@@ -22,7 +22,7 @@ def recognise(first: Fields) -> bool:
     return first.text("format") == own_format.FORMAT
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         root = member.rpartition("/")[0].removesuffix("chats").rstrip("/")
 

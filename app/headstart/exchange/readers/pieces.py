@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.exchange.fields import Fields
-from headstart.exchange.media import Blobs
+from headstart.exchange.media import MediaBlobs
 from headstart.exchange.report import Report
 
 # bytes of one file inside an export, and how deep pieces lie in pieces
@@ -56,7 +56,7 @@ class Collector(Struct):
     report: Report
     where: str = ""
     find: Callable[[str], tuple[str, bytes] | None] = lambda _: None
-    blobs: Blobs = field(default_factory=Blobs)
+    blobs: MediaBlobs = field(default_factory=MediaBlobs)
 
     def parts(self, content: object, depth: int = 0) -> list[Part]:
         """Text, a piece, or a list of pieces; without empty parts."""

@@ -17,7 +17,7 @@ from headstart.exchange.readers.common import each, lines, objects
 from headstart.exchange.readers.lists import of_messages
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 # a chat or a message under common names
 Common = dict[str, Any]
@@ -36,7 +36,7 @@ class Program(Struct, frozen=True):
 
     def read(
         self, material: Material, members: Sequence[str], report: Report
-    ) -> Iterator[Conversation]:
+    ) -> Iterator[ExchangeChat]:
         for member in members:
             data = material.data(member)
             found = lines(data, report, member) if self.has_lines else objects(data, report, member)

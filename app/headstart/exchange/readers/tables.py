@@ -14,7 +14,7 @@ from headstart.exchange.readers.common import LARGEST_CONVERSATION, each
 from headstart.exchange.readers.lists import of_messages
 from headstart.exchange.readers.programs import Common
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "copilot", "Microsoft Copilot"
 _WHO = {"human": "user", "user": "user", "you": "user"}
@@ -25,7 +25,7 @@ def recognise(text: str) -> bool:
     return {"author", "message"} <= head or {"prompt", "response"} <= head
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[ExchangeChat]:
     for member in members:
         data = material.data(member)
         if len(data) > LARGEST_CONVERSATION:

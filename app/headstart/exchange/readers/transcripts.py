@@ -16,7 +16,7 @@ from headstart.exchange.readers.common import each
 from headstart.exchange.readers.lists import of_messages
 from headstart.exchange.readers.programs import Common
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
+from headstart.exchange.tree import ExchangeChat
 
 _CURSOR = re.compile(r"^_Exported on .{4,60} from Cursor\b.*_\s*$", re.MULTILINE)
 _TURN = re.compile(r"^\*\*(?P<who>User|Cursor)\*\*[ \t]*\n", re.MULTILINE)
@@ -34,7 +34,7 @@ class Transcript(Struct, frozen=True):
 
     def read(
         self, material: Material, members: Sequence[str], report: Report
-    ) -> Iterator[Conversation]:
+    ) -> Iterator[ExchangeChat]:
         for member in members:
             data = material.data(member)
             if len(data) > LONGEST_TEXT * 4:

@@ -16,7 +16,7 @@ from headstart.core.markdown.plain import plain_html
 from headstart.core.resources import resources
 from headstart.exchange.include import WORDS, Include
 from headstart.exchange.rendering import Formulas, code_html, markdown_html
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from headstart.exchange.writers.words import (
     author_of,
     date_words,
@@ -40,7 +40,7 @@ CLIPBOARD = Look(False, Formulas.SOURCE)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def to_html(conversation: Conversation, include: Include = WORDS) -> str:
+def to_html(conversation: ExchangeChat, include: Include = WORDS) -> str:
     css = (resources() / "export" / "chat.css").read_text(encoding="utf-8")
     title = html.escape(conversation.title)
     return (
@@ -54,7 +54,7 @@ def to_html(conversation: Conversation, include: Include = WORDS) -> str:
     )
 
 
-def body(conversation: Conversation, include: Include = WORDS, look: Look = WEB) -> str:
+def body(conversation: ExchangeChat, include: Include = WORDS, look: Look = WEB) -> str:
     """Everything inside the page."""
     nodes = conversation.branch()
     facts = [date_words(conversation.created_at), models_of(nodes)]
@@ -71,13 +71,13 @@ def body(conversation: Conversation, include: Include = WORDS, look: Look = WEB)
     return "".join(pieces)
 
 
-def message_html(node: Node, include: Include = WORDS) -> str:
+def message_html(node: ChatNode, include: Include = WORDS) -> str:
     """One message, for the clipboard."""
     return "".join(_part(part, node.role, {}, include, CLIPBOARD) for part in node.parts)
 
 
 def _versions(
-    conversation: Conversation, shown: Iterable[Node], include: Include, look: Look
+    conversation: ExchangeChat, shown: Iterable[ChatNode], include: Include, look: Look
 ) -> Iterable[str]:
     places = {node.id: number for number, node in enumerate(conversation.nodes, 1)}
     for section in conversation.other_branches(shown):
@@ -89,7 +89,7 @@ def _versions(
         yield f'<section class="versions"><hr>\n{heading}{inside}</section>\n'
 
 
-def _message(node: Node, conversation: Conversation, include: Include, look: Look) -> str:
+def _message(node: ChatNode, conversation: ExchangeChat, include: Include, look: Look) -> str:
     inside = "".join(
         _part(part, node.role, conversation.blobs, include, look) for part in node.parts
     )

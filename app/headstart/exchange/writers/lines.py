@@ -17,11 +17,11 @@ from headstart.core.chats.parts import (
 from headstart.core.chats.values import Role
 from headstart.exchange.fields import time_text
 from headstart.exchange.include import WORDS, Include
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from headstart.exchange.writers.words import prompt_of
 
 
-def training_line(conversation: Conversation, include: Include = WORDS) -> bytes:
+def training_line(conversation: ExchangeChat, include: Include = WORDS) -> bytes:
     """The branch on show as `{"messages": [...]}`."""
     messages: list[dict[str, Any]] = []
     if prompt_of(conversation):
@@ -35,7 +35,7 @@ def training_line(conversation: Conversation, include: Include = WORDS) -> bytes
     return msgspec.json.encode({"messages": messages}) + b"\n"
 
 
-def trace_lines(conversation: Conversation, include: Include = WORDS) -> bytes:
+def trace_lines(conversation: ExchangeChat, include: Include = WORDS) -> bytes:
     """A session, then its messages; with branches every message names the one that it follows."""
     session: dict[str, Any] = {"type": "session", "harness": "headstart", "id": conversation.id}
     session["name"] = conversation.title
@@ -56,13 +56,13 @@ def trace_lines(conversation: Conversation, include: Include = WORDS) -> bytes:
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def _prompt_lines(conversation: Conversation) -> Iterable[dict[str, Any]]:
+def _prompt_lines(conversation: ExchangeChat) -> Iterable[dict[str, Any]]:
     prompt = prompt_of(conversation)
     if prompt:
         yield {"type": "message", "message": {"role": "system", "content": prompt}}
 
 
-def _lines(node: Node, include: Include) -> list[dict[str, Any]]:
+def _lines(node: ChatNode, include: Include) -> list[dict[str, Any]]:
     """One line for a message; several where tools answer in the middle of it."""
     lines: list[dict[str, Any]] = []
     for group in _groups(node.parts):
@@ -78,7 +78,7 @@ def _lines(node: Node, include: Include) -> list[dict[str, Any]]:
     return lines
 
 
-def _message(node: Node, group: Sequence[Part], include: Include) -> dict[str, Any]:
+def _message(node: ChatNode, group: Sequence[Part], include: Include) -> dict[str, Any]:
     calls = [part for part in group if isinstance(part, ToolCallPart)]
     rest = [part for part in group if not isinstance(part, ToolCallPart)]
     message: dict[str, Any] = {"role": node.role.value, "content": prompt_text(rest)}

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from headstart.core.chats.parts import Part, ReasoningPart, WrittenPart, label
 from headstart.exchange.fields import decode
 from headstart.exchange.include import WORDS, Include
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from headstart.exchange.writers.words import (
     heading_of,
     local_time,
@@ -29,7 +29,7 @@ REASONING = ("<details>\n<summary>Reasoning</summary>\n\n", "\n\n</details>")
 
 
 def to_markdown(
-    conversation: Conversation, include: Include = WORDS, mirrored: bool = False
+    conversation: ExchangeChat, include: Include = WORDS, mirrored: bool = False
 ) -> str:
     """The whole document, ending in one line break. `mirrored`: it says which chat it is, so that
     it never comes in a second time."""
@@ -46,13 +46,13 @@ def to_markdown(
     return "\n\n".join(blocks) + "\n"
 
 
-def message_markdown(node: Node, include: Include = WORDS) -> str:
+def message_markdown(node: ChatNode, include: Include = WORDS) -> str:
     """One message, without a heading."""
     return body_of(node, include)
 
 
 def front_of(
-    conversation: Conversation, nodes: Sequence[Node], mark: str = "", chat: str = ""
+    conversation: ExchangeChat, nodes: Sequence[ChatNode], mark: str = "", chat: str = ""
 ) -> str:
     front = [f"title: {json.dumps(conversation.title, ensure_ascii=False)}"]
     if conversation.created_at > 0:
@@ -72,7 +72,7 @@ def front_of(
     return f"---\n{lines}\n---"
 
 
-def _kept_front(conversation: Conversation) -> tuple[str, str] | None:
+def _kept_front(conversation: ExchangeChat) -> tuple[str, str] | None:
     """What this front would have been when it was read, and what stood there."""
     if not conversation.extra:
         return None
@@ -86,7 +86,7 @@ def _kept_front(conversation: Conversation) -> tuple[str, str] | None:
     return front[0], front[1]
 
 
-def body_of(node: Node, include: Include) -> str:
+def body_of(node: ChatNode, include: Include) -> str:
     pieces = [_piece(part) for part in node.parts if include.reasoning or not _thinks(part)]
     if include.stats and node.stats is not None:
         pieces.append(f"*{stats_words(node.stats)}*")

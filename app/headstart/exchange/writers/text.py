@@ -8,7 +8,7 @@ from headstart.core.chats.parts import ReasoningPart, WrittenPart, label
 from headstart.core.chats.values import Role
 from headstart.core.markdown.words import words_of
 from headstart.exchange.include import WORDS, Include
-from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat
 from headstart.exchange.writers.words import (
     author_of,
     date_words,
@@ -18,7 +18,7 @@ from headstart.exchange.writers.words import (
 )
 
 
-def to_text(conversation: Conversation, include: Include = WORDS) -> str:
+def to_text(conversation: ExchangeChat, include: Include = WORDS) -> str:
     head = [conversation.title]
     if conversation.created_at > 0:
         head.append(date_words(conversation.created_at))
@@ -29,7 +29,7 @@ def to_text(conversation: Conversation, include: Include = WORDS) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def message_text(node: Node, include: Include = WORDS, plain: bool = False) -> str:
+def message_text(node: ChatNode, include: Include = WORDS, plain: bool = False) -> str:
     """One message, without who wrote it; `plain`: without the signs of Markdown."""
     pieces = []
     for part in node.parts:
@@ -47,7 +47,7 @@ def message_text(node: Node, include: Include = WORDS, plain: bool = False) -> s
     return "\n\n".join(piece for piece in pieces if piece)
 
 
-def _message(node: Node, include: Include) -> str:
+def _message(node: ChatNode, include: Include) -> str:
     who = "You" if node.role is Role.USER else "Assistant"
     if node.model is not None and node.role is Role.ASSISTANT:
         who = author_of(node.model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from headstart.core.chats.values import MessageStatus, Role, TurnStats
-from headstart.exchange.tree import Conversation, ModelName, Node
+from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName
 
 HEADINGS = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System"}
 ENDINGS = {
@@ -16,12 +16,12 @@ ENDINGS = {
 }
 
 
-def ending_of(node: Node) -> str:
+def ending_of(node: ChatNode) -> str:
     """What is said of a reply that did not come to its end; "" of others."""
     return ENDINGS.get(node.status, "") if node.role is Role.ASSISTANT else ""
 
 
-def heading_of(node: Node) -> str:
+def heading_of(node: ChatNode) -> str:
     ending = ending_of(node)
     return f"{HEADINGS[node.role]} ({ending})" if ending else HEADINGS[node.role]
 
@@ -30,7 +30,7 @@ def author_of(model: ModelName) -> str:
     return f"{model.name} on {model.host}" if model.host else model.name
 
 
-def models_of(nodes: list[Node]) -> str:
+def models_of(nodes: list[ChatNode]) -> str:
     return ", ".join(sorted({author_of(node.model) for node in nodes if node.model is not None}))
 
 
@@ -56,5 +56,5 @@ def date_words(milliseconds: int) -> str:
     return local_time(milliseconds)[:16].replace("T", " ")
 
 
-def prompt_of(conversation: Conversation) -> str:
+def prompt_of(conversation: ExchangeChat) -> str:
     return (conversation.options.system_prompt or "").strip()

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from headstart.core.files import write_whole
-from headstart.core.hub.downloads import DownloadState, Wanted
+from headstart.core.hub.downloads import DownloadRequest, DownloadState
 from headstart.core.told import from_stored
 
 log = logging.getLogger(__name__)
@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 _MOST_DONE = 50
 
 
-class Entry(Struct, frozen=True):
+class BookEntry(Struct, frozen=True):
     """One download as it is kept; `reason` as `Told.stored` writes it."""
 
-    wanted: Wanted
+    wanted: DownloadRequest
     state: DownloadState
     reason: str = ""
     path: str = ""
@@ -31,7 +31,7 @@ class Book:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def load(self) -> list[Entry]:
+    def load(self) -> list[BookEntry]:
         """What was being downloaded; a file that is damaged is set aside, and nothing is lost but
         the list: what has arrived stays in the cache."""
         try:
@@ -39,7 +39,7 @@ class Book:
         except OSError:
             return []
         try:
-            found = msgspec.json.decode(data, type=list[Entry])
+            found = msgspec.json.decode(data, type=list[BookEntry])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("the list of downloads is damaged: %s", type(error).__name__)
             try:
@@ -49,7 +49,7 @@ class Book:
             return []
         return [entry for entry in found if entry.wanted.files and _sound(entry.reason)]
 
-    def save(self, entries: list[Entry]) -> None:
+    def save(self, entries: list[BookEntry]) -> None:
         done = [entry for entry in entries if entry.state is DownloadState.DONE]
         dropped = {entry.wanted.id for entry in done[:-_MOST_DONE]}
         kept = [entry for entry in entries if entry.wanted.id not in dropped]

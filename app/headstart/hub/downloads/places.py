@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 from headstart.core.files import let_others_read, shared_folder, write_whole
-from headstart.core.hub.downloads import RemoteFile, Wanted
+from headstart.core.hub.downloads import DownloadRequest, RemoteFile
 from headstart.hub.downloads.pieces import discard
 from headstart.hub.downloads.source import DownloadProblem
 
@@ -35,16 +35,16 @@ def repository(cache: Path, repo: str) -> Path:
     return cache / "--".join(("models", *names))
 
 
-def partial(cache: Path, wanted: Wanted, file: RemoteFile) -> Path:
+def partial(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
     return _blob(cache, wanted, file).with_name(file.etag + PARTIAL)
 
 
-def lock(cache: Path, wanted: Wanted, file: RemoteFile) -> Path:
+def lock(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
     """What every program holds that downloads this file."""
     return cache / ".locks" / repository(cache, wanted.repo).name / f"{file.etag}.lock"
 
 
-def pointer(cache: Path, wanted: Wanted, file: RemoteFile) -> Path:
+def pointer(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
     """Where programs open the file; raises DownloadProblem for a path that leads elsewhere."""
     path = PurePosixPath(file.path)
     named = path.parts and all(map(_plain, path.parts))
@@ -53,7 +53,7 @@ def pointer(cache: Path, wanted: Wanted, file: RemoteFile) -> Path:
     return repository(cache, wanted.repo) / "snapshots" / wanted.commit / path
 
 
-def where(cache: Path, wanted: Wanted) -> Path:
+def where(cache: Path, wanted: DownloadRequest) -> Path:
     """The file or folder that is opened, once everything is there."""
     for file in wanted.files:
         if file.path == wanted.main:
@@ -62,21 +62,21 @@ def where(cache: Path, wanted: Wanted) -> Path:
     return repository(cache, wanted.repo) / "snapshots" / wanted.commit / folder
 
 
-def is_there(cache: Path, wanted: Wanted, file: RemoteFile) -> bool:
+def is_there(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> bool:
     """Whether a file is whole: its blob is, or the copy where links do not exist."""
     with contextlib.suppress(OSError):
         return pointer(cache, wanted, file).stat().st_size == file.size
     return False
 
 
-def has_blob(cache: Path, wanted: Wanted, file: RemoteFile) -> bool:
+def has_blob(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> bool:
     """Whether the bytes are there, under another commit or name."""
     with contextlib.suppress(OSError):
         return _blob(cache, wanted, file).stat().st_size == file.size
     return False
 
 
-def take(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
+def take(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
     """What was partial is whole: make it a blob, unless another program did. Raises OSError."""
     source, blob = partial(cache, wanted, file), _blob(cache, wanted, file)
     if has_blob(cache, wanted, file):
@@ -86,7 +86,7 @@ def take(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
     source.replace(blob)
 
 
-def point(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
+def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
     """Let the snapshot name a blob; raises OSError."""
     target, link = _blob(cache, wanted, file), pointer(cache, wanted, file)
     shared_folder(link.parent)
@@ -103,7 +103,7 @@ def point(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
             shutil.move(target, link)
 
 
-def name_commit(cache: Path, wanted: Wanted) -> None:
+def name_commit(cache: Path, wanted: DownloadRequest) -> None:
     """What the branch is at, unless another program knows it already; raises OSError."""
     if wanted.revision == wanted.commit or not _plain(wanted.revision):
         return
@@ -115,7 +115,7 @@ def name_commit(cache: Path, wanted: Wanted) -> None:
     write_whole(path, wanted.commit.encode(), wait=False, shared=True)
 
 
-def _blob(cache: Path, wanted: Wanted, file: RemoteFile) -> Path:
+def _blob(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
     if not _plain(file.etag):
         raise DownloadProblem("repository-path", name=file.path)
     return repository(cache, wanted.repo) / "blobs" / file.etag

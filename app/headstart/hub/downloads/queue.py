@@ -18,14 +18,20 @@ from msgspec.structs import replace
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import shared_folder
-from headstart.core.hub.downloads import ACTIVE, Download, DownloadState, RemoteFile, Wanted
+from headstart.core.hub.downloads import (
+    ACTIVE,
+    Download,
+    DownloadRequest,
+    DownloadState,
+    RemoteFile,
+)
 from headstart.core.told import Told, from_stored, told
 from headstart.hub.downloads import places
-from headstart.hub.downloads.book import Book, Entry
+from headstart.hub.downloads.book import Book, BookEntry
 from headstart.hub.downloads.pace import Limit
 from headstart.hub.downloads.pieces import discard
-from headstart.hub.downloads.source import Source
-from headstart.hub.downloads.transfer import Means, Stop, Stopped, Timing, Transfer
+from headstart.hub.downloads.source import DownloadSource
+from headstart.hub.downloads.transfer import Means, Stop, Transfer, TransferStopped, TransferTiming
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +40,7 @@ _ELSEWHERE, _END = 1.0, 2.0
 
 
 class _Item(Struct):
-    wanted: Wanted
+    wanted: DownloadRequest
     state: DownloadState
     reason: Told | None = None
     path: str = ""
@@ -46,22 +52,22 @@ class _Item(Struct):
     dropped: bool = False
 
 
-class Downloads:
+class DownloadQueue:
     """`source` gives the bytes of a file; `cache` is the folder that other tools share."""
 
     def __init__(
         self,
         book: Book,
         cache: Path,
-        source: Callable[[Wanted, RemoteFile], Source],
+        source: Callable[[DownloadRequest, RemoteFile], DownloadSource],
         changed: Callable[[], None],
-        timing: Timing | None = None,
+        timing: TransferTiming | None = None,
     ) -> None:
         self._book = book
         self._cache = cache
         self._source = source
         self._changed = changed
-        self._timing = timing or Timing()
+        self._timing = timing or TransferTiming()
         self._limit = Limit()
         self._parallel = 2
         self._lock = threading.RLock()
@@ -96,14 +102,14 @@ class Downloads:
 
     # --- what the user does --------------------------------------------------------------
 
-    def add(self, wanted: Wanted) -> str:
+    def add(self, wanted: DownloadRequest) -> str:
         """Queue it, or go on with it; returns its id. Raises DownloadProblem for names that are no
         names of files."""
         for file in wanted.files:
             places.pointer(self._cache, wanted, file)
             places.partial(self._cache, wanted, file)
         with self._lock:
-            item = self._find(wanted.id)
+            item = next(iter(self._named([wanted.id])), None)
             if item is None:
                 self._items.append(_Item(wanted, DownloadState.QUEUED))
             else:
@@ -136,7 +142,7 @@ class Downloads:
     def move(self, download_id: str, place: int) -> None:
         """Put one at a place of the list, counted from 0."""
         with self._lock:
-            item = self._find(download_id)
+            item = next(iter(self._named([download_id])), None)
             if item is not None:
                 self._items.remove(item)
                 self._items.insert(max(0, min(place, len(self._items))), item)
@@ -183,7 +189,9 @@ class Downloads:
     def _keep(self) -> None:
         with self._lock:
             entries = [
-                Entry(item.wanted, item.state, item.reason.stored if item.reason else "", item.path)
+                BookEntry(
+                    item.wanted, item.state, item.reason.stored if item.reason else "", item.path
+                )
                 for item in self._items
             ]
             if not self._closed:
@@ -222,7 +230,7 @@ class Downloads:
             places.name_commit(self._cache, item.wanted)
             item.path = str(places.where(self._cache, item.wanted))
             state = DownloadState.DONE
-        except Stopped:
+        except TransferStopped:
             state = DownloadState.PAUSED
         except EnvironmentProblem as problem:
             reason = problem.told
@@ -312,7 +320,7 @@ class Downloads:
                 discard(path)
 
     @staticmethod
-    def _add_files(item: _Item, wanted: Wanted) -> None:
+    def _add_files(item: _Item, wanted: DownloadRequest) -> None:
         """The same download again, perhaps with a companion that was not wanted before."""
         more = [file for file in wanted.files if file not in item.wanted.files]
         if more:
@@ -320,9 +328,6 @@ class Downloads:
             item.wanted = replace(item.wanted, files=(*item.wanted.files, *more))
         if more or item.state not in ACTIVE:
             item.state, item.reason = DownloadState.QUEUED, None
-
-    def _find(self, download_id: str) -> _Item | None:
-        return next((item for item in self._items if item.wanted.id == download_id), None)
 
     def _named(self, ids: Iterable[str]) -> list[_Item]:
         wanted = set(ids)
@@ -335,7 +340,7 @@ _ELSEWHERE_CODE = "download-elsewhere"
 _AT_WORK = (*_WORKING, DownloadState.WAITING)
 
 
-def _there(cache: Path, wanted: Wanted) -> int:
+def _there(cache: Path, wanted: DownloadRequest) -> int:
     """Bytes that had arrived before this start."""
     found = 0
     for file in wanted.files:

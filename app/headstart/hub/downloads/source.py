@@ -25,7 +25,7 @@ class Unavailable(Exception):
         self.after = after
 
 
-class Answer(Struct, frozen=True):
+class RangeAnswer(Struct, frozen=True):
     """Bytes of a file from `start` on; `total` is the size of the whole, where it is said."""
 
     start: int
@@ -33,8 +33,8 @@ class Answer(Struct, frozen=True):
     chunks: Iterator[bytes]
 
 
-class Source(Protocol):
-    def open(self, start: int, end: int | None) -> AbstractContextManager[Answer]:
+class DownloadSource(Protocol):
+    def open(self, start: int, end: int | None) -> AbstractContextManager[RangeAnswer]:
         """Ask for bytes from `start` up to `end`, or to the last. Reading raises Unavailable, or
         DownloadProblem for what trying again does not change."""
         ...

@@ -24,7 +24,7 @@ from headstart.core.told import Told, told
 from headstart.hub.downloads.checksum import Checksum
 from headstart.hub.downloads.pace import Limit, Speed
 from headstart.hub.downloads.pieces import PIECE, Pieces
-from headstart.hub.downloads.source import Answer, DownloadProblem, Source, Unavailable
+from headstart.hub.downloads.source import DownloadProblem, DownloadSource, RangeAnswer, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -36,11 +36,11 @@ _LOOK, _SAVE = 0.5, 0.5
 _GOOD = 256 << 10
 
 
-class Stopped(Exception):
+class TransferStopped(Exception):
     """The user paused or cancelled, or the program ends."""
 
 
-class Timing(Struct, frozen=True):
+class TransferTiming(Struct, frozen=True):
     """Seconds. `first` and `most` between tries, doubling; a connection that gives less than
     `least` bytes a second for `slow` seconds is made again, if others were faster."""
 
@@ -64,18 +64,18 @@ class Stop:
 
     def check(self) -> None:
         if self._event.is_set():
-            raise Stopped
+            raise TransferStopped
 
     def wait(self, seconds: float) -> None:
         if self._event.wait(seconds):
-            raise Stopped
+            raise TransferStopped
 
 
 class Means(Struct, frozen=True):
     """What all transfers share. `tell` hears why one waits, or None when it goes on."""
 
     limit: Limit
-    timing: Timing
+    timing: TransferTiming
     tell: Callable[[Told | None], None] = lambda _why: None
     clock: Callable[[], float] = time.monotonic
 
@@ -84,7 +84,7 @@ class Transfer:
     """Of `file` into `partial`; `run` returns when the bytes are whole and right."""
 
     def __init__(
-        self, file: RemoteFile, partial: Path, source: Source, means: Means, stop: Stop
+        self, file: RemoteFile, partial: Path, source: DownloadSource, means: Means, stop: Stop
     ) -> None:
         self._file = file
         self._partial = partial
@@ -173,7 +173,7 @@ class Transfer:
                 self._not_too_slow(at - start, self._means.clock() - began)
         raise Unavailable(told("download-cut"))
 
-    def _check(self, answer: Answer, start: int) -> None:
+    def _check(self, answer: RangeAnswer, start: int) -> None:
         if answer.total is not None and answer.total != self._file.size:
             # a page of a hotel's network, or another file under the same name
             raise Unavailable(told("download-other-size", name=self._file.path))

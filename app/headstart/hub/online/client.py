@@ -26,10 +26,10 @@ from huggingface_hub.hf_api import ExpandModelProperty_T, ModelSort_T
 
 from headstart.core.answers import AnswerTooLong
 from headstart.core.hub.catalog import CompanionKind, Details, Repository, Search, SortBy
-from headstart.core.hub.downloads import RemoteFile, Wanted
+from headstart.core.hub.downloads import DownloadRequest, RemoteFile
 from headstart.core.models.ref import ModelFormat
 from headstart.core.told import told
-from headstart.hub.downloads.source import Answer, DownloadProblem, Unavailable
+from headstart.hub.downloads.source import DownloadProblem, RangeAnswer, Unavailable
 from headstart.hub.online import variants
 from headstart.hub.online.bounds import PIECES, bounded_client
 
@@ -161,7 +161,7 @@ class HubClient:
 
     # --- bytes ---------------------------------------------------------------------------
 
-    def source(self, wanted: Wanted, file: RemoteFile) -> FileSource:
+    def source(self, wanted: DownloadRequest, file: RemoteFile) -> FileSource:
         return FileSource(self, wanted.repo, wanted.commit, file.path)
 
     def headers(self) -> dict[str, str]:
@@ -194,7 +194,7 @@ class FileSource:
         self._path = path
 
     @contextmanager
-    def open(self, start: int, end: int | None) -> Iterator[Answer]:
+    def open(self, start: int, end: int | None) -> Iterator[RangeAnswer]:
         url = hf_hub_url(
             self._repo, self._path, revision=self._commit, endpoint=self._client.endpoint
         )
@@ -214,7 +214,7 @@ class FileSource:
         ):
             _check(response, self._repo, self._path)
             at, total = _span(response)
-            yield Answer(at, total, self._chunks(response))
+            yield RangeAnswer(at, total, self._chunks(response))
 
     def _chunks(self, response: httpx2.Response) -> Iterator[bytes]:
         with _told_apart(self._repo, self._path):

@@ -19,7 +19,7 @@ from headstart.core.models.fit import ModelShape
 from headstart.core.models.heads import HeadFacts
 from headstart.core.models.ref import ModelRef
 from headstart.hub import cards, shapes
-from headstart.hub.downloads.source import Source, Unavailable
+from headstart.hub.downloads.source import DownloadSource, Unavailable
 from headstart.hub.gguf import GgufHeader, parse, peek
 from headstart.hub.heads import TARGET_LAYERS, head_of
 from headstart.hub.online.client import HubClient
@@ -33,7 +33,7 @@ class RangeFile(io.RawIOBase):
     """Reads a file of the hub from its beginning, by growing blocks. Raises Unavailable and
     DownloadProblem; `most` bytes are fetched, then it ends."""
 
-    def __init__(self, source: Source, size: int, most: int = _MOST) -> None:
+    def __init__(self, source: DownloadSource, size: int, most: int = _MOST) -> None:
         super().__init__()
         self._source = source
         self._end = min(size, most)

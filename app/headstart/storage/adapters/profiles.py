@@ -1,53 +1,14 @@
-"""Measured speeds by target, draft and device. The table is used on the storage thread only."""
+"""Measured speeds for the engine, over the storage thread."""
 
 from __future__ import annotations
 
 import logging
 
-from sqlalchemy import Engine, delete, select
-from sqlalchemy.dialects.sqlite import insert
-
-from headstart.core.chats.values import now_ms
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.models.profiles import RECYCLED, ProfileKey
-from headstart.storage.tables.definitions import speed_profiles
+from headstart.core.models.profiles import ProfileKey
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
-
-
-class ProfileTable:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def load(self, key: ProfileKey) -> bytes | None:
-        table = speed_profiles.c
-        with self._engine.begin() as connection:
-            data = connection.execute(
-                select(table.data).where(
-                    table.target == key.target,
-                    table.draft == key.draft,
-                    table.device == key.device,
-                )
-            ).scalar()
-        return None if data is None else str(data).encode()
-
-    def save(self, key: ProfileKey, data: bytes) -> None:
-        row = {**key._asdict(), "updated_at": now_ms(), "data": data.decode()}
-        statement = insert(speed_profiles).values(row)
-        with self._engine.begin() as connection:
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["target", "draft", "device"],
-                    set_={"updated_at": row["updated_at"], "data": row["data"]},
-                )
-            )
-
-    def forget_words(self) -> None:
-        """Of all models: whose words are in them, nothing says."""
-        mixed = speed_profiles.c.draft == RECYCLED
-        with self._engine.begin() as connection:
-            connection.execute(delete(speed_profiles).where(mixed))
 
 
 class StoredProfiles:

@@ -44,7 +44,7 @@ _OF_ROW = re.compile(
 )
 
 
-class Found(Struct):
+class CarvedRows(Struct):
     """What lies in a file. Values are as in the tables, in their columns' order."""
 
     chats: list[Record] = field(default_factory=list)
@@ -53,8 +53,8 @@ class Found(Struct):
     parts: list[Record] = field(default_factory=list)
 
 
-def carve(image: Image) -> Found:
-    found = Found()
+def carve(image: Image) -> CarvedRows:
+    found = CarvedRows()
     for at in _starts(_PART, image.data):
         record = _record(image, at, (5, 6, 8))
         if record is not None and _is_part(record):
@@ -70,7 +70,7 @@ def carve(image: Image) -> Found:
     return found
 
 
-def fragments(image: Image, found: Found) -> Iterator[str]:
+def fragments(image: Image, found: CarvedRows) -> Iterator[str]:
     """Readable text outside of the rows that were found, as far as it can be somebody's words."""
     taken = sorted(
         (record.start, record.end) for record in (*found.chats, *found.messages, *found.parts)

@@ -29,7 +29,7 @@ FIRST_SECONDS, LOOK_SECONDS = 5.0, 1800.0
 _PAGES = 512
 
 
-class Stopped(Exception):
+class CopyStopped(Exception):
     """The program is closing: a copy is made another time."""
 
 
@@ -43,7 +43,7 @@ def copy_database(
 
     def go_on(_status: int, _left: int, _pages: int) -> None:
         if stop():
-            raise Stopped
+            raise CopyStopped
 
     backups.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -191,7 +191,7 @@ class DailyCopies:
             if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 log.warning("no copy of the database was made: it is damaged")
                 return
-        with contextlib.suppress(Stopped):
+        with contextlib.suppress(CopyStopped):
             copy_database(self._path, self._backups, "daily", KEPT_DAILY, self._closing.is_set)
 
 

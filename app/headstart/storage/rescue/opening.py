@@ -33,7 +33,7 @@ from headstart.storage.messages import MessageTable
 from headstart.storage.rescue import copies, last_state, owed, salvage
 from headstart.storage.rescue.pages import Image, has_lost_commits
 from headstart.storage.rescue.salvage import Saved
-from headstart.storage.rescue.trouble import CANNOT_WRITE, Trouble, trouble_of
+from headstart.storage.rescue.trouble import CANNOT_WRITE, DatabaseTrouble, trouble_of
 from headstart.storage.search import SearchTable
 
 log = logging.getLogger(__name__)
@@ -87,9 +87,9 @@ def open_home(path: Path, backups: Path) -> Opened:
         raise
     except (sqlite3.Error, SQLAlchemyError, OSError, UnicodeError) as error:
         # names in a schema that are no text any more
-        kind = Trouble.DAMAGED if isinstance(error, UnicodeError) else trouble_of(error)
+        kind = DatabaseTrouble.DAMAGED if isinstance(error, UnicodeError) else trouble_of(error)
         log.warning("the database: %s", kind.value)
-        if kind is Trouble.DAMAGED:
+        if kind is DatabaseTrouble.DAMAGED:
             return _salvaged(path, backups, left, last, told("was-damaged"))
         if kind in CANNOT_WRITE:
             return _read_only(path, backups, last, kind)
@@ -278,7 +278,7 @@ def _told(saved: Saved, expected: int, reason: Told, file: Told | None) -> tuple
 
 
 def _read_only(
-    path: Path, backups: Path, last: last_state.LastState | None, kind: Trouble
+    path: Path, backups: Path, last: last_state.LastState | None, kind: DatabaseTrouble
 ) -> Opened:
     """The database as it is on the disk, in memory; nothing of it can be changed."""
     data, write_ahead = _bytes_of(path), _bytes_of(_beside(path, "-wal"))
@@ -314,7 +314,7 @@ def _locked(engine: Engine) -> Engine:
     return engine
 
 
-def _cannot_write(kind: Trouble) -> Told:
+def _cannot_write(kind: DatabaseTrouble) -> Told:
     return told("nothing-can-be-saved", reason=kind.value)
 
 

@@ -145,7 +145,7 @@ def _read_tables(connection: sqlite3.Connection, saved: Saved) -> None:
                         known[one] = row
 
 
-def _add_carved(saved: Saved, found: carving.Found) -> None:
+def _add_carved(saved: Saved, found: carving.CarvedRows) -> None:
     for record in found.chats:
         row = _row(tables.chats, record)
         saved.chats.setdefault(row["id"], row)
@@ -191,7 +191,7 @@ def _text_of(saved: Saved, message_id: str) -> bool:
     return whole or any(key[0] == message_id for key in saved.journal)
 
 
-def _loose_text(saved: Saved, image: Image, found: carving.Found) -> Iterator[str]:
+def _loose_text(saved: Saved, image: Image, found: carving.CarvedRows) -> Iterator[str]:
     """Text in the file that is in none of the rows."""
     known = "\n".join(
         str(row.get(name) or "")

@@ -11,7 +11,7 @@ from enum import Enum
 from headstart.core.errors import DatabaseProblem
 
 
-class Trouble(Enum):
+class DatabaseTrouble(Enum):
     """By the code of the phrase that says it."""
 
     FULL = "disk-full"
@@ -26,14 +26,14 @@ class Trouble(Enum):
 
 # the first byte of SQLite's result code
 _BY_CODE = {
-    5: Trouble.BUSY,
-    6: Trouble.BUSY,
-    8: Trouble.READ_ONLY,
-    10: Trouble.DISK,
-    11: Trouble.DAMAGED,
-    13: Trouble.FULL,
-    14: Trouble.UNREACHABLE,
-    26: Trouble.DAMAGED,
+    5: DatabaseTrouble.BUSY,
+    6: DatabaseTrouble.BUSY,
+    8: DatabaseTrouble.READ_ONLY,
+    10: DatabaseTrouble.DISK,
+    11: DatabaseTrouble.DAMAGED,
+    13: DatabaseTrouble.FULL,
+    14: DatabaseTrouble.UNREACHABLE,
+    26: DatabaseTrouble.DAMAGED,
 }
 _CORRUPT_VTAB = 267
 # a row belongs to another one that is not there
@@ -41,22 +41,30 @@ _FOREIGN_KEY = 787
 # damaged, and a constraint without a name
 _UNTOLD = (11, 19)
 # what keeps a file from being written although it may well be read
-CANNOT_WRITE = (Trouble.FULL, Trouble.READ_ONLY, Trouble.UNREACHABLE, Trouble.DISK)
+CANNOT_WRITE = (
+    DatabaseTrouble.FULL,
+    DatabaseTrouble.READ_ONLY,
+    DatabaseTrouble.UNREACHABLE,
+    DatabaseTrouble.DISK,
+)
 
 
-def trouble_of(error: BaseException) -> Trouble:
+def trouble_of(error: BaseException) -> DatabaseTrouble:
     """The kind of an error of SQLite's, SQLAlchemy's around one, or of the system's."""
     cause = getattr(error, "orig", None) or error
     if isinstance(cause, OSError):
-        return {28: Trouble.FULL, 122: Trouble.FULL, 30: Trouble.READ_ONLY, 5: Trouble.DISK}.get(
-            cause.errno or 0, Trouble.UNREACHABLE
-        )
+        return {
+            28: DatabaseTrouble.FULL,
+            122: DatabaseTrouble.FULL,
+            30: DatabaseTrouble.READ_ONLY,
+            5: DatabaseTrouble.DISK,
+        }.get(cause.errno or 0, DatabaseTrouble.UNREACHABLE)
     code = getattr(cause, "sqlite_errorcode", None)
     if code is None:
-        return Trouble.OTHER
+        return DatabaseTrouble.OTHER
     if code == _FOREIGN_KEY:
-        return Trouble.GONE
-    return _BY_CODE.get(code & 0xFF, Trouble.OTHER)
+        return DatabaseTrouble.GONE
+    return _BY_CODE.get(code & 0xFF, DatabaseTrouble.OTHER)
 
 
 def is_of_index(error: BaseException) -> bool:

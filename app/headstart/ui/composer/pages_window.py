@@ -56,6 +56,12 @@ class PagesWindow(Sheet):
             round(about_tokens(found.marked(number)) * share) + 1 for number in range(1, count + 1)
         ]
         self._all = set(range(1, count + 1))
+        self._build(part, found)
+        self.fitting.setVisible(room is not None)
+        self._tick(numbers_of(part.chosen, count) if part.chosen else self._all)
+
+    def _build(self, part: FilePart, found: Extracted) -> None:
+        unit = self._unit
         self.search = QLineEdit(self)
         self.search.setPlaceholderText(f"Show {unit}s with these words")
         self.search.setAccessibleName(self.search.placeholderText())
@@ -81,7 +87,6 @@ class PagesWindow(Sheet):
         self.numbers.textEdited.connect(self._on_numbers)
         self.fitting = QPushButton("As many as fit", self)
         self.fitting.clicked.connect(lambda: self._tick(self._that_fit()))
-        self.fitting.setVisible(room is not None)
         everything = QPushButton("All", self)
         everything.clicked.connect(lambda: self._tick(self._visible() or self._all))
         nothing = QPushButton("None", self)
@@ -109,7 +114,6 @@ class PagesWindow(Sheet):
         self.column.addLayout(top)
         self.column.addWidget(self.list, 1)
         self.column.addLayout(below)
-        self._tick(numbers_of(part.chosen, count) if part.chosen else self._all)
 
     def _row(self, number: int, text: str) -> QTreeWidgetItem:
         begins = " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING] or "no text, only a picture"

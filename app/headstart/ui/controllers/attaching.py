@@ -181,15 +181,13 @@ class AttachingController(QObject):
             and (one.name, one.blob.digest) == (part.name, part.blob.digest)
             for one in others
         )
-        self._attach(chat_id, others if again else self._in_order(chat_id, (*others, part)))
 
-    def _in_order(self, chat_id: str, parts: Sequence[OtherPart]) -> tuple[OtherPart, ...]:
         def place(part: OtherPart) -> int:
             if not isinstance(part, FilePart | ImagePart):
                 return 0
             return self._order.get(self._ids.get((chat_id, part.name, part.blob.digest), ""), 0)
 
-        return tuple(sorted(parts, key=place))
+        self._attach(chat_id, others if again else tuple(sorted((*others, part), key=place)))
 
     def _progress(self, chat_id: str, which: str, fraction: float) -> None:
         found = self._reading.get(chat_id, {}).get(which)

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from headstart.chat.transfer.backup import Backups, Making
-from headstart.chat.transfer.intake import Run
+from headstart.chat.transfer.intake import ImportJobRun
 from headstart.core.errors import EnvironmentProblem
 from headstart.ui.kit.tasks import Tasks
 
@@ -30,7 +30,7 @@ class BackupsController(QObject):
         self._backups = backups
         self._tasks = tasks
         self._making: Making | None = None
-        self._run: Run | None = None
+        self._run: ImportJobRun | None = None
         self._expected = 0
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK)
@@ -83,7 +83,7 @@ class BackupsController(QObject):
             size = await asyncio.to_thread(_size, path) if done else 0
             self.made.emit(str(path) if done else "", size)
 
-    async def _plan(self, path: Path, run: Run) -> None:
+    async def _plan(self, path: Path, run: ImportJobRun) -> None:
         try:
             plan = await self._backups.plan(path, run)
         except EnvironmentProblem as problem:
@@ -95,7 +95,7 @@ class BackupsController(QObject):
         if not plan.stopped:
             self.planned.emit(plan)
 
-    async def _restore(self, path: Path, run: Run, with_settings: bool) -> None:
+    async def _restore(self, path: Path, run: ImportJobRun, with_settings: bool) -> None:
         try:
             result = await self._backups.restore(path, run, with_settings)
         except EnvironmentProblem as problem:
@@ -106,8 +106,8 @@ class BackupsController(QObject):
             self._rest()
         self.restored.emit(result)
 
-    def _begin(self, expected: int) -> Run:
-        self._run, self._expected = Run(), expected
+    def _begin(self, expected: int) -> ImportJobRun:
+        self._run, self._expected = ImportJobRun(), expected
         self._timer.start()
         return self._run
 

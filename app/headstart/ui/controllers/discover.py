@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.chat.library.discover import TOKEN_MAY_HELP, Discover, Found
+from headstart.chat.library.discover import TOKEN_MAY_HELP, Discover, FoundModels
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.hub.catalog import Details, Fit, Search, Variant
 from headstart.core.models.installed import InstalledModel
@@ -38,7 +38,7 @@ class DiscoverController(QObject):
         self._discover = discover
         self._tasks = tasks
         self._problems = problems
-        self._results: Found | None = None
+        self._results: FoundModels | None = None
         self._asking = False
         self._details: Details | None = None
         self._opening = ""
@@ -82,7 +82,7 @@ class DiscoverController(QObject):
         self.search_began.emit()
         await self._more(results)
 
-    async def _more(self, results: Found) -> None:
+    async def _more(self, results: FoundModels) -> None:
         self._asking = True
         problem = ""
         try:

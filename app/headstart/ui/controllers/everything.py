@@ -30,6 +30,7 @@ from headstart.ui.controllers.reporting import ReportingController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
 from headstart.ui.controllers.transfer import TransferController
+from headstart.ui.controllers.unseen import UnseenController
 from headstart.ui.controllers.unsent import UnsentController
 from headstart.ui.controllers.updates import UpdatesController
 from headstart.ui.controllers.versions import VersionsController
@@ -53,6 +54,7 @@ class Controllers(Struct, frozen=True):
     attaching: AttachingController
     pictures: PicturesController
     folders: FoldersController
+    unseen: UnseenController
     formats: FormatsController
     reply: ReplyController
     models: ModelsController
@@ -107,6 +109,7 @@ def make_controllers(services: Services) -> Controllers:
     branch.shown.connect(reply.show)
     branch.message_shown.connect(reply.end)
     broadcast.on(Trouble, lambda trouble: problems.show(trouble.told.message, trouble.told.remedy))
+    talk = services.conversation, services.replies, services.branches
     return Controllers(
         open=open_chat,
         tasks=tasks,
@@ -120,19 +123,12 @@ def make_controllers(services: Services) -> Controllers:
         conversation=ConversationController(
             services.conversation, services.replies, local.ahead, open_chat, consent
         ),
-        queue=QueueController(
-            (services.conversation, services.replies, services.branches),
-            open_chat,
-            consent,
-            tasks,
-            broadcast,
-        ),
+        queue=QueueController(talk, open_chat, consent, tasks, broadcast),
         versions=VersionsController(
             services.versions, services.conversation, services.replies, open_chat, consent
         ),
-        folders=FoldersController(
-            services.folders, services.chat_list, open_chat, tasks, broadcast
-        ),
+        folders=FoldersController(services.folders, services.chat_list, tasks, broadcast),
+        unseen=UnseenController(services.chat_list, open_chat, tasks, broadcast),
         formats=FormatsController(tasks),
         unsent=UnsentController(services.unsent, open_chat, tasks),
         attaching=AttachingController(services.attaching, open_chat, tasks, broadcast),

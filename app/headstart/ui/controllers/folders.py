@@ -1,4 +1,4 @@
-"""Order among chats: folders, tags, the archive, and what answered out of sight. Main thread."""
+"""Order among chats: folders, tags and the archive. Main thread."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, ChatsChanged, FoldersChanged, ReplyEnded, What
+from headstart.chat.changes import ChatChanged, ChatsChanged, FoldersChanged, What
 from headstart.chat.chat_list import ChatList
 from headstart.chat.folders import Folders
 from headstart.core.chats.values import ChatSummary
 from headstart.core.settings.schema import ChatOptions
 from headstart.ui.kit.tasks import Tasks
-from headstart.ui.open_chat import OpenChat
 
 
 class FoldersController(QObject):
@@ -26,22 +25,16 @@ class FoldersController(QObject):
         self,
         folders: Folders,
         chat_list: ChatList,
-        open_chat: OpenChat,
         tasks: Tasks,
         broadcast: Broadcast,
     ) -> None:
         super().__init__()
         self._folders = folders
         self._chat_list = chat_list
-        self._open = open_chat
         self._tasks = tasks
-        # whether the window is where the user looks
-        self.seen = True
         broadcast.on(FoldersChanged, lambda _change: self.list())
         broadcast.on(ChatsChanged, lambda _change: self.list())
         broadcast.on(ChatChanged, self._on_chat)
-        broadcast.on(ReplyEnded, lambda change: self._on_reply(change.chat_id))
-        open_chat.opened.connect(lambda: self.see(self.seen))
 
     # --- folders -------------------------------------------------------------------------
 
@@ -88,12 +81,6 @@ class FoldersController(QObject):
     def list_archive(self) -> None:
         self._tasks.spawn(self._list_archive())
 
-    def see(self, seen: bool = True) -> None:
-        """Whether the user sees the open chat."""
-        self.seen = seen
-        if seen and self._open.stored:
-            self._tasks.spawn(self._see(self._open.id))
-
     # --- inside --------------------------------------------------------------------------
 
     async def _list(self) -> None:
@@ -127,15 +114,6 @@ class FoldersController(QObject):
             chat for chat in await self._chat_list.summaries() if chat.archived
         ]
         self.archive_listed.emit(found)
-
-    async def _see(self, chat_id: str) -> None:
-        summary = await self._chat_list.summary(chat_id)
-        if summary is not None and summary.unseen:
-            await self._chat_list.set_unseen(chat_id, False)
-
-    def _on_reply(self, chat_id: str) -> None:
-        if chat_id != self._open.id or not self.seen:
-            self._tasks.spawn(self._chat_list.set_unseen(chat_id, True))
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what is What.FOLDER:

@@ -11,7 +11,7 @@ from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.hub.catalog import Companion, Details, Variant
 from headstart.core.hub.catalog_filter import matching
-from headstart.core.hub.downloads import Wanted
+from headstart.core.hub.downloads import DownloadRequest
 from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import size_text
 from headstart.ui.kit.tasks import Tasks
@@ -47,7 +47,7 @@ class GettingController(QObject):
         self._tasks.spawn(self._get_recommended(choice))
 
     async def _get_recommended(self, choice: Recommended) -> None:
-        wanted: list[Wanted] = []
+        wanted: list[DownloadRequest] = []
         try:
             details, variant = await self._discover.recommended_variant(choice)
             wanted = [details.wanted(variant), *await self._draft_of(choice)]
@@ -58,7 +58,7 @@ class GettingController(QObject):
         self.recommended_queued.emit(choice, tuple(one.id for one in wanted))
         self.queued.emit([_said(one) for one in wanted])
 
-    async def _draft_of(self, choice: Recommended) -> list[Wanted]:
+    async def _draft_of(self, choice: Recommended) -> list[DownloadRequest]:
         """Its draft, by the list of models to begin with; the model is downloaded without it where
         the hub does not give it."""
         if not choice.draft_repo:
@@ -71,7 +71,9 @@ class GettingController(QObject):
         found = matching(draft.variants, choice.draft_patterns)
         return [] if found is None else [draft.wanted(found)]
 
-    async def _get_model(self, wanted: list[Wanted], details: Details, drafted: bool) -> None:
+    async def _get_model(
+        self, wanted: list[DownloadRequest], details: Details, drafted: bool
+    ) -> None:
         """Download a model with its recommended draft, unless the user chose one."""
         choice = None
         if not drafted:
@@ -80,17 +82,17 @@ class GettingController(QObject):
             wanted = [*wanted, *await self._draft_of(choice)]
         await self._get(wanted)
 
-    async def _get(self, wanted: list[Wanted]) -> None:
+    async def _get(self, wanted: list[DownloadRequest]) -> None:
         await self._downloads.add(wanted)
         self.queued.emit([_said(one) for one in wanted])
 
 
-def _said(wanted: Wanted) -> str:
+def _said(wanted: DownloadRequest) -> str:
     """“Qwen3.5 9B (6.2 GB)”."""
     return f"{wanted.title} ({size_text(wanted.size)})"
 
 
-def _draft(offer: DraftOffer | None) -> list[Wanted]:
+def _draft(offer: DraftOffer | None) -> list[DownloadRequest]:
     if offer is None or offer.details is None or offer.variant is None:
         return []
     return [offer.details.wanted(offer.variant)]

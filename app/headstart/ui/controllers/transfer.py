@@ -9,10 +9,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from headstart.chat.transfer.exporting import Cancelled, Exporting, Wanted
-from headstart.chat.transfer.exporting import Run as ExportRun
+from headstart.chat.transfer.export_request import ExportCancelled, ExportRequest
+from headstart.chat.transfer.export_request import ExportJobRun as ExportRun
+from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
-from headstart.chat.transfer.intake import Run as ImportRun
+from headstart.chat.transfer.intake import ImportJobRun as ImportRun
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
 from headstart.ui.kit.tasks import Tasks
@@ -114,7 +115,7 @@ class TransferController(QObject):
 
     # --- out -----------------------------------------------------------------------------
 
-    def export(self, wanted: Wanted, path: str) -> None:
+    def export(self, wanted: ExportRequest, path: str) -> None:
         """Write chats to a file, or into a folder; one export at a time."""
         if self._export is None:
             self._tasks.spawn(self._write(wanted, Path(path)))
@@ -123,13 +124,13 @@ class TransferController(QObject):
         if self._export is not None:
             self._export.stop.set()
 
-    async def _write(self, wanted: Wanted, path: Path) -> None:
+    async def _write(self, wanted: ExportRequest, path: Path) -> None:
         run = self._export = ExportRun()
         self.export_began.emit()
         self._timer.start()
         try:
             count = await self._exporting.write(wanted, path, run)
-        except Cancelled:
+        except ExportCancelled:
             return
         finally:
             self._export = None
@@ -153,14 +154,14 @@ class TransferController(QObject):
         """A chat, or one message of it, for the clipboard."""
         self._tasks.spawn(self._copy(chat_id, form, message_id))
 
-    def drag(self, wanted: Wanted, path: str) -> None:
+    def drag(self, wanted: ExportRequest, path: str) -> None:
         """Write a chat that is being dragged to another program."""
         self._tasks.spawn(self._drag(wanted, Path(path)))
 
     async def _copy(self, chat_id: str, form: str, message_id: str) -> None:
         self.copied.emit(await self._exporting.copied(chat_id, message_id), form)
 
-    async def _drag(self, wanted: Wanted, path: Path) -> None:
+    async def _drag(self, wanted: ExportRequest, path: Path) -> None:
         await self._exporting.write(wanted, path, ExportRun())
         self.dragged.emit(str(path))
 

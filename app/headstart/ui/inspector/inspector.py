@@ -100,7 +100,8 @@ class Inspector(QFrame):
         self._build_folds()
         self._reset = QPushButton("Reset to the app’s settings", body)
         self._reset.setToolTip("Forget what this chat decides for itself")
-        self._reset.clicked.connect(self._reset_all)
+        self._reset.clicked.connect(self.system.forget_typing)
+        self._reset.clicked.connect(lambda: self._follow(*Overrides.__struct_fields__))
         self._layout.addSpacing(4)
         self._layout.addWidget(self._reset)
         self._layout.addStretch(1)
@@ -301,8 +302,8 @@ class Inspector(QFrame):
         if self._chat_id is not None:
             self.options_changed.emit(self._chat_id, self.holding.options)
 
-    def _follow(self, name: str) -> None:
-        self._set(**{name: None})
+    def _follow(self, *names: str) -> None:
+        self._set(**dict.fromkeys(names))
         self._show()
 
     def change_sampling(self, name: str, value: object) -> None:
@@ -327,11 +328,6 @@ class Inspector(QFrame):
     def fill_in(self, values: dict[str, str]) -> None:
         """What variables of the system prompt stand for, in this chat from now on."""
         self._set(values={**self.holding.options.values, **values})
-
-    def _reset_all(self) -> None:
-        self.system.forget_typing()
-        self._set(**dict.fromkeys(Overrides.__struct_fields__))
-        self._show()
 
     def _speculation_edited(self, value: Speculation) -> None:
         self.speculation.set_value(value)

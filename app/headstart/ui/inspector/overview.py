@@ -45,8 +45,14 @@ class Overview(QWidget):
         self._presets: Sequence[Preset] = ()
         self._current = ""
         self._said = ("", "")
-        title = QLabel("This chat", self)
-        title.setObjectName("chatTitle")
+        self._build()
+        self._lay_out()
+        self.set_context(0, 0)
+        self.set_preset("")
+        self.set_model("")
+        theme.follow(self._show_colours)
+
+    def _build(self) -> None:
         self.preset = QToolButton(self)
         self.preset.setObjectName("quietMenu")
         self.preset.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -84,6 +90,10 @@ class Overview(QWidget):
         self._room = QLabel(self)
         self._room.setObjectName("quiet")
         self._context = QWidget(self)
+
+    def _lay_out(self) -> None:
+        title = QLabel("This chat", self)
+        title.setObjectName("chatTitle")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
@@ -104,10 +114,6 @@ class Overview(QWidget):
         column.addWidget(self._meter)
         column.addWidget(self._room)
         layout.addWidget(self._context)
-        self.set_context(0, 0)
-        self.set_preset("")
-        self.set_model("")
-        theme.follow(self._show_colours)
 
     def set_model(self, name: str, stored: str = "") -> None:
         words = f"{name}  {stored}".rstrip() if name else "No model"

@@ -22,18 +22,19 @@ from PySide6.QtWidgets import (
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Calibrated
 from headstart.core.chats.values import SpeculationStats, TurnStats, gain_words
-from headstart.core.events import DraftActivity, Speculating
+from headstart.core.events import Speculating
 from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.models.ref import AnyModel
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import Speculation, changed
+from headstart.ui.inspector.live_stats import LiveStats
 from headstart.ui.inspector.speculation_words import (
     MARKS,
     ONLY_GREEDY,
-    activity_words,
     draft_name,
     said,
     summary,
+    verdict_text,
     why_no_drafts,
 )
 from headstart.ui.inspector.speed_curve import SpeedCurveView
@@ -69,7 +70,9 @@ class SpeculationPanel(QWidget):
         self._layout.setSpacing(8)
         self._build_choice()
         self._build_depth()
-        self._build_live()
+        self.live = LiveStats(self)
+        self._layout.addWidget(self.live)
+        self._layout.addSpacing(12)
         self._build_curve()
         self._show()
         self.set_live(None)
@@ -137,24 +140,6 @@ class SpeculationPanel(QWidget):
         self.tint.toggled.connect(self.tint_changed)
         self._layout.addWidget(self.tint)
 
-    def _build_live(self) -> None:
-        self.live: dict[str, QLabel] = {}
-        for name in ("Now", "Accepted", "Tokens per round", "Speed"):
-            row = QHBoxLayout()
-            label, value = QLabel(name, self), QLabel(self)
-            value.setObjectName("fieldValue")
-            value.setAlignment(Qt.AlignmentFlag.AlignRight)
-            row.addWidget(label, 1)
-            row.addWidget(value)
-            self._layout.addLayout(row)
-            self.live[name] = value
-        self.why = QLabel(self)
-        self.why.setObjectName("quiet")
-        self.why.setWordWrap(True)
-        self.why.setAccessibleName("Why")
-        self._layout.addWidget(self.why)
-        self._layout.addSpacing(12)
-
     def _build_curve(self) -> None:
         title = QLabel("Speed on this computer", self)
         title.setObjectName("sectionTitle")
@@ -208,7 +193,6 @@ class SpeculationPanel(QWidget):
     def forget(self) -> None:
         """A curve, and what a draft does, belong to a pair: this is another one."""
         self.set_calibrated(None)
-        self.set_activity(None)
 
     def set_server(self, model: AnyModel | None, temperature: float) -> None:
         """Who answers: for some models of servers nothing can be drafted."""
@@ -229,23 +213,16 @@ class SpeculationPanel(QWidget):
         self.gain_changed.emit()
 
     def set_live(self, event: Speculating | None) -> None:
-        """How it goes in the reply that is being written."""
+        """Show the statistics of the reply that is being written; None: of no reply."""
         if event is None:
             self._show_live(None, None)
-            self.set_activity(None)
-            return
-        self._show_live(event.stats, event.against_plain)
-        self.set_activity(event.activity)
-
-    def set_activity(self, activity: DraftActivity | None) -> None:
-        """What the draft is doing, and why."""
-        now, why = activity_words(activity)
-        self.live["Now"].setText(now)
-        self.why.setText(why)
-        self.why.setVisible(bool(why))
+            self.live.show_activity(None)
+        else:
+            self._show_live(event.stats, event.against_plain)
+            self.live.show_activity(event.activity)
 
     def set_stats(self, stats: TurnStats | None) -> None:
-        """How it went in the last reply."""
+        """Show the statistics of the last reply."""
         speculation = None if stats is None else stats.speculation
         self._show_live(speculation, None if stats is None else stats.against_plain)
 
@@ -307,48 +284,16 @@ class SpeculationPanel(QWidget):
             self.draft_box.addItem(missing, self._value.draft)
             index = self.draft_box.count() - 1
         self.draft_box.setCurrentIndex(index)
-        self._show_verdict()
-
-    def _show_verdict(self) -> None:
-        chosen = next((one for one in self._choices if one.key == self._value.draft), None)
-        if self._no_drafts:
-            text = self._no_drafts
-        elif chosen is not None:
-            text = f"{MARKS[chosen.verdict.works]}: {chosen.verdict.reason}"
-        elif self._value.draft not in ("", AUTOMATIC):
-            text = "not among the installed models: replies are written without it"
-        elif not self._choices:
-            text = "looking at the installed models…"
-        elif not any(choice.verdict.works != "no" for choice in self._choices):
-            reasons = "; ".join(
-                f"{choice.name}: {choice.verdict.reason}" for choice in self._choices[:3]
-            )
-            text = f"No installed model can draft here. {reasons}."
-        elif self._host:
-            text = f"Choose a small model: it drafts here, and {self._host} checks what it wrote."
-        elif self._value.draft == AUTOMATIC and not self.draft_name:
-            text = "No installed draft would make this model faster."
-        elif self._value.draft == AUTOMATIC:
-            text = "The installed draft that gained most with this model."
-        else:
-            text = "A small model of the same family makes replies faster."
-        self.verdict.setText(text)
+        self.verdict.setText(
+            verdict_text(self._value, self._choices, self._no_drafts, self._host, self.draft_name)
+        )
 
     def _show_live(self, stats: SpeculationStats | None, against_plain: float | None) -> None:
-        accepted = rounds = speed = "–"
-        if stats is not None and stats.verified:
-            share = stats.accepted / stats.verified
-            accepted = f"{stats.accepted:,} of {stats.verified:,} ({share:.0%})"
-        if stats is not None and stats.rounds:
-            rounds = f"{(stats.rounds + stats.accepted) / stats.rounds:.1f}"
-        if against_plain is not None:
-            speed = f"{against_plain:.1f}× plain decoding"
         gain = gain_words(against_plain)
         if gain != self.gain:
             self.gain = gain
             self.gain_changed.emit()
-        for name, text in (("Accepted", accepted), ("Tokens per round", rounds), ("Speed", speed)):
-            self.live[name].setText(text)
+        self.live.show_stats(stats, against_plain)
 
     def _show_button(self) -> None:
         self.calibrate.setText("Cancel" if self.calibrating else "Calibrate")

@@ -53,6 +53,35 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
             return "–", ""
 
 
+def verdict_text(
+    value: Speculation,
+    choices: Sequence[DraftChoice],
+    no_drafts: str,
+    host: str,
+    drafts_with: str,
+) -> str:
+    """The sentence below the choice of a draft; `drafts_with`: name of the chosen draft, or ""."""
+    chosen = next((one for one in choices if one.key == value.draft), None)
+    if no_drafts:
+        return no_drafts
+    if chosen is not None:
+        return f"{MARKS[chosen.verdict.works]}: {chosen.verdict.reason}"
+    if value.draft not in ("", AUTOMATIC):
+        return "not among the installed models: replies are written without it"
+    if not choices:
+        return "looking at the installed models…"
+    if not any(choice.verdict.works != "no" for choice in choices):
+        reasons = "; ".join(f"{choice.name}: {choice.verdict.reason}" for choice in choices[:3])
+        return f"No installed model can draft here. {reasons}."
+    if host:
+        return f"Choose a small model: it drafts here, and {host} checks what it wrote."
+    if value.draft != AUTOMATIC:
+        return "A small model of the same family makes replies faster."
+    if drafts_with:
+        return "The installed draft that gained most with this model."
+    return "No installed draft would make this model faster."
+
+
 def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
     """Why nothing can be drafted for the model of a server; "" where something can be."""
     if not isinstance(model, ServerModel):

@@ -43,7 +43,7 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
     panel.calibrate_requested.connect(speculation.calibrate)
     panel.cancel_requested.connect(speculation.cancel_calibrating)
     speculation.drafts_listed.connect(panel.set_choices)
-    speculation.activity_changed.connect(panel.set_activity)
+    speculation.activity_changed.connect(panel.live.show_activity)
     speculation.measured.connect(panel.set_calibrated)
     controllers.prefixes.listed.connect(prefix.set_use)
 

@@ -19,7 +19,7 @@ from headstart.core.hub.catalog import Repository
 from headstart.core.models.recommended import Recommended
 from headstart.ui.kit import icons
 from headstart.ui.models.details_view import DetailsView
-from headstart.ui.models.results import ITEM, ResultsDelegate, ResultsModel
+from headstart.ui.models.results import ITEM, ModelResults, ModelResultsDelegate
 from headstart.ui.models.search_row import SearchRow
 
 # pixels below which there is room for the list or for what was chosen, not for both
@@ -42,12 +42,12 @@ class DiscoverView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.row = SearchRow(self)
-        self.results = ResultsModel(self)
+        self.results = ModelResults(self)
         self.list = QListView(self)
         self.list.setObjectName("cards")
         self.list.setAccessibleName("Models that were found")
         self.list.setModel(self.results)
-        self.list.setItemDelegate(ResultsDelegate(self.list))
+        self.list.setItemDelegate(ModelResultsDelegate(self.list))
         self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)

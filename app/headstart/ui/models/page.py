@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
-from headstart.chat.library.discover import Computer
+from headstart.chat.library.discover import ThisComputer
 from headstart.core.hub.catalog import Details
 from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
 from headstart.core.hub.presence import presence
@@ -97,7 +97,7 @@ class ModelsPage(QWidget):
         self.discover.details.show_details(details)
         self._show_presence()
 
-    def set_computer(self, computer: Computer) -> None:
+    def set_computer(self, computer: ThisComputer) -> None:
         """What this computer has."""
         memory = computer.memory
         self.discover.row.set_preferred(computer.preferred)

@@ -21,7 +21,7 @@ Index = QModelIndex | QPersistentModelIndex
 _HEIGHT, _GAP, _INSET = 74, 8, 16
 
 
-class ResultsModel(QAbstractListModel):
+class ModelResults(QAbstractListModel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: list[Result] = []
@@ -83,7 +83,7 @@ def figures_of(row: Result) -> str:
     return f"♥ {count_text(row.likes)} · ↓ {count_text(row.downloads)}"
 
 
-class ResultsDelegate(QStyledItemDelegate):
+class ModelResultsDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(200, _HEIGHT + _GAP)
 
@@ -101,7 +101,7 @@ class ResultsDelegate(QStyledItemDelegate):
         painter.setBrush(QColor(colours.hover if hovered and not chosen else colours.raised))
         painter.drawRoundedRect(rect, theme.RADIUS_CARD, theme.RADIUS_CARD)
         inside = rect.adjusted(_INSET, 12, -_INSET, -10)
-        memory = model.memory if isinstance(model, ResultsModel) else 0
+        memory = model.memory if isinstance(model, ModelResults) else 0
         _Card(painter, option.font, inside).paint(row, badge_of(row, memory))
         painter.restore()
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from headstart.chat.answering.loading import LoadedState
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import EngineSettings, Sampling, Settings, changed
-from headstart.ui.settings.form import Page, Row, Section
+from headstart.ui.settings.form import Page, Section, SettingRow
 from headstart.ui.settings.general_page import SamplingRows
 
 STATES: dict[LoadedState, str] = {
@@ -34,14 +34,14 @@ class EngineRows:
     def __init__(self, engine: EngineSettings, change: Callable[..., None]) -> None:
         self._engine = engine
         self._change = change
-        self._rows: dict[str, tuple[Row, str]] = {}
+        self._rows: dict[str, tuple[SettingRow, str]] = {}
 
     def add(self, section: Section, names: tuple[str, ...]) -> None:
         for name in names:
             info = describe(EngineSettings)[name]
             control = section.field(info, partial(_value_of, name), partial(self.change, name))
             row = control.parentWidget()
-            assert isinstance(row, Row)
+            assert isinstance(row, SettingRow)
             self._rows[name] = row, row.about.text()
 
     def change(self, name: str, value: object) -> None:

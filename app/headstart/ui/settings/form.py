@@ -32,7 +32,7 @@ _MARGIN, _TOP, _GROUP = 32, 24, 24
 _NARROW = 560
 
 
-class Entry(Struct, frozen=True):
+class SettingEntry(Struct, frozen=True):
     """A setting as a search finds it."""
 
     title: str
@@ -40,7 +40,7 @@ class Entry(Struct, frozen=True):
     row: QWidget
 
 
-class Row(QWidget):
+class SettingRow(QWidget):
     """A title, a word below it, and a control; below each other where there is little room."""
 
     def __init__(self, title: str, control: QWidget, about: str, parent: QWidget) -> None:
@@ -91,10 +91,10 @@ class Section(QFrame):
         self._column.setContentsMargins(1, 1, 1, 1)
         self._column.setSpacing(0)
 
-    def row(self, title: str, control: QWidget, about: str = "") -> Row:
-        row = Row(title, control, about, self)
+    def row(self, title: str, control: QWidget, about: str = "") -> SettingRow:
+        row = SettingRow(title, control, about, self)
         self._add(row)
-        self._page.entries.append(Entry(title, about, row))
+        self._page.entries.append(SettingEntry(title, about, row))
         return row
 
     def wide(self, *parts: QWidget | QHBoxLayout, title: str = "") -> QWidget:
@@ -112,7 +112,7 @@ class Section(QFrame):
                 column.addLayout(part)
         self._add(place)
         if title:
-            self._page.entries.append(Entry(title, "", place))
+            self._page.entries.append(SettingEntry(title, "", place))
         return place
 
     def field(
@@ -163,7 +163,7 @@ class Page(QScrollArea):
         # controls, and what of the settings they show
         self._watched: list[tuple[QWidget, Callable[[Settings], object]]] = []
         self._following = False
-        self.entries: list[Entry] = []
+        self.entries: list[SettingEntry] = []
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -232,7 +232,7 @@ class Page(QScrollArea):
 
     def _measure(self) -> None:
         self._inside.setMaximumWidth(theme.px(COLUMN))
-        for row in self.findChildren(Row):
+        for row in self.findChildren(SettingRow):
             row.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -242,7 +242,7 @@ class Page(QScrollArea):
             self._narrow = narrow
             sides = 16 if narrow else _MARGIN
             self._around.setContentsMargins(sides, _TOP, sides, _TOP)
-            for row in self.findChildren(Row):
+            for row in self.findChildren(SettingRow):
                 row.set_narrow(narrow)
 
     def show_row(self, row: QWidget) -> None:

@@ -31,7 +31,7 @@ from headstart.ui.settings.cache_page import CachePage
 from headstart.ui.settings.drafting_page import DraftingPage
 from headstart.ui.settings.expert_page import EngineRows, ExpertPage
 from headstart.ui.settings.files_page import FilesPage
-from headstart.ui.settings.form import Entry, Page
+from headstart.ui.settings.form import Page, SettingEntry
 from headstart.ui.settings.general_page import GeneralPage, SamplingRows
 from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.privacy_page import PrivacyPage
@@ -160,11 +160,11 @@ class SettingsPage(QWidget):
         stops = [] if page is None or inside else [one for one in stops_in(page) if takes_tab(one)]
         focus_by_tab(stops[0] if stops else self.names, True)
 
-    def entries(self) -> list[tuple[str, Entry]]:
+    def entries(self) -> list[tuple[str, SettingEntry]]:
         """Every setting, with the page that it is on."""
         return [(name, entry) for name, page in self.pages.items() for entry in page.entries]
 
-    def show_entry(self, name: str, entry: Entry) -> None:
+    def show_entry(self, name: str, entry: SettingEntry) -> None:
         self._stack.setCurrentWidget(self.pages[name])
         self.pages[name].show_row(entry.row)
         self.shown.emit(name)

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from headstart.ui.shell.main_window import MainWindow
 
 
-def make_commands(window: MainWindow, controllers: Controllers) -> Commands:
-    return Commands(
+def fill(commands: Commands, window: MainWindow, controllers: Controllers) -> None:
+    """Put in everything that the user can do in this window."""
+    commands.fill(
         window_commands(window, controllers),
         chat_commands(window, controllers),
         message_commands(window, controllers),
@@ -44,15 +45,15 @@ def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ..
         Command("chat.new", "New chat", window.new_chat, "plus", "Ctrl+N"),
         Command(
             "chat.new_private", "New private chat: leaves nothing on disk",
-            window.new_private_chat, "lock", "Ctrl+Shift+N",
+            window.new_private_chat, "lock", "Ctrl+Shift+N"
         ),
         Command(
             "chat.export", "Export this chat…", lambda: _export(window, open_chat.id), "upload",
-            "Ctrl+S", stored,
+            "Ctrl+S", stored
         ),
         Command(
             "chat.branches", "Branches of this chat", window.toggle_branches, "git-branch",
-            "Ctrl+Shift+B", stored,
+            "Ctrl+Shift+B", stored
         ),
         Command("chats.search", "Search all chats", window.search, "search", "Ctrl+Shift+F"),
         Command("chat.find", "Find in this chat", find, "search", "Ctrl+F"),
@@ -73,11 +74,11 @@ def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ..
         Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
         Command(
             "composer.attach", "Attach files…", window.attachments.ask_files, "paperclip",
-            "Ctrl+Shift+A",
+            "Ctrl+Shift+A"
         ),
         Command("prompts.open", "Prompts and presets…", window.prompts.open, "book-open"),
         Command("composer.focus", "Write a message", edit.setFocus, keys="Ctrl+L"),
-        Command("reply.stop", "Stop writing", window.escape, "stop", "Esc", always=True),
+        Command("reply.stop", "Stop writing", window.escape, "stop", "Esc", always=True)
     )  # fmt: skip
 
 
@@ -87,13 +88,13 @@ def _of_models(window: MainWindow) -> tuple[Command, ...]:
         Command("models.show", "Models", pages.show_models, "box", "Ctrl+M"),
         Command(
             "models.discover", "Get more models…", lambda: pages.show_models().show_discover(),
-            "download",
+            "download"
         ),
         Command("model.open_file", "Open model file…", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", "Open MLX folder…", pill.ask_folder),
         Command("model.servers", "Servers…", lambda: window.settings.open("servers"), "server"),
         Command("model.drafting", "Drafting in this chat", window.show_drafting, "zap"),
-        Command("cache.sizes", "Prompt cache: sizes and clearing…", window.sizes.open, "database"),
+        Command("cache.sizes", "Prompt cache: sizes and clearing…", window.sizes.open, "database")
     )  # fmt: skip
 
 
@@ -107,20 +108,20 @@ def _of_views(window: MainWindow) -> tuple[Command, ...]:
         Command("app.palette", "Go to anything", window.palette_opener.open, "search", "Ctrl+K"),
         Command(
             "view.sidebar", "Show or hide the chats", window.panels.toggle_sidebar, "panel-left",
-            "Ctrl+B",
+            "Ctrl+B"
         ),
         Command(
             "view.inspector", "Show or hide the chat’s settings", window.panels.toggle_inspector,
-            "panel-right", "Ctrl+I",
+            "panel-right", "Ctrl+I"
         ),
         Command("view.pane", "Next pane", window.keyboard.next_pane, keys="F6"),
         Command(
             "view.pane_back", "Previous pane", lambda: window.keyboard.next_pane(-1),
-            keys="Shift+F6",
+            keys="Shift+F6"
         ),
         Command(
             "view.larger", "Larger text", lambda: looks.larger(1), keys="Ctrl++",
-            more_keys=("Ctrl+=",), always=True,
+            more_keys=("Ctrl+=",), always=True
         ),
         Command(
             "view.smaller", "Smaller text", lambda: looks.larger(-1), keys="Ctrl+-", always=True
@@ -130,7 +131,7 @@ def _of_views(window: MainWindow) -> tuple[Command, ...]:
         Command("view.light", "Light theme", use("light"), "palette"),
         Command("view.system", "Theme of the system", use("system"), "palette"),
         Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
-        Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q", always=True),
+        Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q", always=True)
     )  # fmt: skip
 
 

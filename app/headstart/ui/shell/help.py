@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from headstart.ui.commands import Commands, key_text
-from headstart.ui.controllers.everything import Controllers
+from headstart.ui.controllers.reporting import ReportingController
 from headstart.ui.kit.one_window import OneWindow
+from headstart.ui.settings.wiring import SettingsOpener
 
 if TYPE_CHECKING:
     from headstart.ui.help.about_sheet import AboutSheet
     from headstart.ui.help.guide_page import GuideSheet
     from headstart.ui.help.report_sheet import ReportSheet
     from headstart.ui.settings.shortcuts_page import Keys
-    from headstart.ui.shell.main_window import MainWindow
 
 # keys that belong to a place instead of a command
 _PLACES = (
@@ -73,10 +74,13 @@ class Help(QObject):
 
     sheet: OneWindow[GuideSheet | AboutSheet | ReportSheet] = OneWindow()
 
-    def __init__(self, window: MainWindow, controllers: Controllers) -> None:
+    def __init__(
+        self, window: QWidget, settings: SettingsOpener, reporting: ReportingController
+    ) -> None:
         super().__init__(window)
         self._window = window
-        self._reporting = controllers.reporting
+        self._settings = settings
+        self._reporting = reporting
 
     def guide(self, page: str = "") -> None:
         from headstart.ui.help.guide_page import GuideSheet
@@ -85,7 +89,7 @@ class Help(QObject):
         self._open(sheet)
 
     def keys(self) -> None:
-        self._window.settings.open("shortcuts")
+        self._settings.open("shortcuts")
 
     def about(self) -> None:
         from headstart.ui.help.about_sheet import AboutSheet

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
@@ -12,16 +11,13 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.kit.typed import is_typed
-
-if TYPE_CHECKING:
-    from headstart.ui.shell.main_window import MainWindow
-
+from headstart.ui.shell.shell import Shell
 
 _BY_KEY = Qt.FocusReason.TabFocusReason
 
 
 class Keyboard(QObject):
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: Shell) -> None:
         super().__init__(window)
         self._window = window
         # whether a key is on its way to the message
@@ -105,9 +101,9 @@ class Keyboard(QObject):
             (window.composer, lambda: window.composer.edit.setFocus(_BY_KEY)),
             (window.inspector, lambda: window.inspector.first_focus.setFocus(_BY_KEY)),
         ]
-        if window.dialogs.panel is not None:
-            panel = window.dialogs.panel
-            panes.append((panel, lambda: panel.list.setFocus(_BY_KEY)))
+        branches = window.panels.branches
+        if branches is not None:
+            panes.append((branches, lambda: branches.setFocus(_BY_KEY)))
         shown = [(pane, enter) for pane, enter in panes if pane.isVisible()]
         focus = window.focusWidget()
         at = next(

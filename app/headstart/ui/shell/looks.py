@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings.schema import TEXT_SIZES
 from headstart.ui.kit import theme
 from headstart.ui.shell.system_looks import SystemLooks
 
-if TYPE_CHECKING:
-    from headstart.ui.shell.main_window import MainWindow
 
-
-class Looks(QObject):
-    def __init__(self, window: MainWindow, preferences: Preferences) -> None:
+class WindowLooks(QObject):
+    def __init__(self, window: QWidget, preferences: Preferences) -> None:
         super().__init__(window)
         self._preferences = preferences
         self._system = SystemLooks(window)

@@ -14,7 +14,7 @@ from headstart.core.servers import ServerModel
 
 if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
-    from headstart.ui.shell.main_window import MainWindow
+    from headstart.ui.shell.shell import Shell
 
 TITLE, PRIVATE_TITLE = "What would you like to know?", "A private chat"
 HERE = "The model runs on this computer. What you write stays here."
@@ -28,7 +28,7 @@ _FEW = 3
 
 
 class OpenChatView(QObject):
-    def __init__(self, window: MainWindow, controllers: Controllers) -> None:
+    def __init__(self, window: Shell, controllers: Controllers) -> None:
         super().__init__(window)
         self._window = window
         self._open = controllers.open
@@ -44,7 +44,6 @@ class OpenChatView(QObject):
         models.model_changed.connect(self._show_model_state)
         window.inspector.options_changed.connect(lambda *_: self.show_draft())
         window.inspector.speculation.gain_changed.connect(self.show_draft)
-        window.greeting.chosen.connect(window.sending.begin_example)
         self._show_greeting()
 
     def show_draft(self) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LOOK_MS = 4000
 
 
-class Place(QWidget):
+class PagePlace(QWidget):
     """A page in the place of the chat, with what it has to say: the chat has its own."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -69,7 +69,7 @@ class Pages(QStackedWidget):
         self._loaded: Sequence[ResidentModel] = ()
         self.models: ModelsPage | None = None
         self.settings: SettingsPage | None = None
-        self._models_place, self._settings_place = Place(self), Place(self)
+        self._models_place, self._settings_place = PagePlace(self), PagePlace(self)
         for page in (self.chat, self._models_place, self._settings_place):
             self.addWidget(page)
         # files come and go by other programs' doing
@@ -94,7 +94,7 @@ class Pages(QStackedWidget):
         return self.currentWidget() is self._settings_place
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> PagePlace | None:
         """The page that tells what happens now; None for the chat."""
         if self.on_models:
             return self._models_place

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.chats.search import Found, FoundChat
+from headstart.core.chats.search import FoundChat, SearchHit
 from headstart.core.text.matching import score
 from headstart.core.text.shown import isolated
 from headstart.ui.kit import icons, theme
@@ -34,7 +34,7 @@ _MOST = 6
 _PAUSE_MS = 120
 
 
-class Entry(Struct, frozen=True):
+class PaletteEntry(Struct, frozen=True):
     """`kind`: what it is called in the list; `note`: keys, or where it is."""
 
     kind: str
@@ -50,12 +50,12 @@ class Palette(QFrame):
     messages_wanted = Signal(str)
     closed = Signal()
 
-    def __init__(self, parent: QWidget, entries: Callable[[], Iterable[Entry]]) -> None:
+    def __init__(self, parent: QWidget, entries: Callable[[], Iterable[PaletteEntry]]) -> None:
         super().__init__(parent)
         self._over = parent
         self._make = entries
-        self._known: list[Entry] = []
-        self._messages: list[Entry] = []
+        self._known: list[PaletteEntry] = []
+        self._messages: list[PaletteEntry] = []
         self.setObjectName("palette")
         self.edit = QLineEdit(self)
         self.edit.setPlaceholderText("Chats, messages, models, settings, help")
@@ -114,7 +114,7 @@ class Palette(QFrame):
         if query != self.edit.text() or self.isHidden():
             return
         self._messages = [
-            Entry(
+            PaletteEntry(
                 "Message",
                 _plain(one.snippet.text),
                 _opening(open_, chat.chat_id, one),
@@ -185,7 +185,7 @@ class Palette(QFrame):
 _OpenMessage = Callable[[str, str, str], object]
 
 
-def _opening(open_: _OpenMessage, chat_id: str, one: Found) -> Callable[[], object]:
+def _opening(open_: _OpenMessage, chat_id: str, one: SearchHit) -> Callable[[], object]:
     text, marks = one.snippet.text, one.snippet.marks
     found = text[marks[0][0] : marks[0][1]] if marks else ""
     return lambda: open_(chat_id, one.message_id, found)
@@ -195,9 +195,9 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _best(entries: Sequence[Entry], query: str) -> list[Entry]:
+def _best(entries: Sequence[PaletteEntry], query: str) -> list[PaletteEntry]:
     """Those that answer to the query, the best first, some of each kind."""
-    found: list[tuple[int, int, Entry]] = []
+    found: list[tuple[int, int, PaletteEntry]] = []
     for number, entry in enumerate(entries):
         points = score(query, entry.title)
         if points is not None:
@@ -216,14 +216,14 @@ def _best(entries: Sequence[Entry], query: str) -> list[Entry]:
 class _Entries(QAbstractListModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._entries: list[Entry] = []
+        self._entries: list[PaletteEntry] = []
 
-    def set_entries(self, entries: Sequence[Entry]) -> None:
+    def set_entries(self, entries: Sequence[PaletteEntry]) -> None:
         self.beginResetModel()
         self._entries = list(entries)
         self.endResetModel()
 
-    def entry(self, index: Index) -> Entry | None:
+    def entry(self, index: Index) -> PaletteEntry | None:
         return self._entries[index.row()] if index.isValid() else None
 
     def rowCount(self, parent: Index | None = None) -> int:
@@ -247,7 +247,7 @@ class _Delegate(QStyledItemDelegate):
         return QSize(200, theme.px(34))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        entry: Entry = index.data(_ENTRY)
+        entry: PaletteEntry = index.data(_ENTRY)
         colours, area = theme.current(), option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

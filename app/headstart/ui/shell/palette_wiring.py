@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -12,19 +11,23 @@ from headstart.chat.models import ModelList
 from headstart.core.chats.search import FoundChat
 from headstart.ui.commands import key_text
 from headstart.ui.controllers.everything import Controllers
-from headstart.ui.settings.form import Entry as Setting
-from headstart.ui.shell.palette import Entry, Palette
-
-if TYPE_CHECKING:
-    from headstart.ui.shell.main_window import MainWindow
+from headstart.ui.settings.form import SettingEntry as Setting
+from headstart.ui.settings.wiring import SettingsOpener
+from headstart.ui.shell.help import Help
+from headstart.ui.shell.palette import Palette, PaletteEntry
+from headstart.ui.shell.shell import Shell
 
 
 class PaletteOpener(QObject):
     """Made with the first use, not with the program."""
 
-    def __init__(self, window: MainWindow, controllers: Controllers) -> None:
+    def __init__(
+        self, window: Shell, controllers: Controllers, settings: SettingsOpener, helping: Help
+    ) -> None:
         super().__init__(window)
         self._window = window
+        self._settings = settings
+        self._help = helping
         self._controllers = controllers
         self._models: ModelList | None = None
         self.palette: Palette | None = None
@@ -43,16 +46,16 @@ class PaletteOpener(QObject):
         if self.palette is not None and not self.palette.isHidden():
             self.palette.place()
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[PaletteEntry]:
         window = self._window
         for chat in window.sidebar.model.summaries():
-            yield Entry(
+            yield PaletteEntry(
                 "Chat", chat.title, partial(window.open_chat, chat.id),
                 "archived" if chat.archived else chat.folder, "message-square",
             )  # fmt: skip
         for command in window.commands:
             if command.enabled():
-                yield Entry(
+                yield PaletteEntry(
                     "Command", command.title.removesuffix("…"), command.run,
                     key_text(command.keys) if command.keys else "", command.icon,
                 )  # fmt: skip
@@ -60,17 +63,17 @@ class PaletteOpener(QObject):
         yield from self._of_settings()
         yield from self._of_help()
 
-    def _of_models(self) -> Iterator[Entry]:
+    def _of_models(self) -> Iterator[PaletteEntry]:
         choose = self._controllers.models.choose
         for model in self._models.local if self._models is not None else ():
             if model.why_not is None:
-                yield Entry("Model", model.ref.name, partial(choose, model.ref), icon="box")
+                yield PaletteEntry("Model", model.ref.name, partial(choose, model.ref), icon="box")
         for offered in self._models.servers if self._models is not None else ():
             for one in offered.models:
-                yield Entry("Model", one.name, partial(choose, one), one.host, "server")
+                yield PaletteEntry("Model", one.name, partial(choose, one), one.host, "server")
 
-    def _of_settings(self) -> Iterator[Entry]:
-        settings = self._window.settings
+    def _of_settings(self) -> Iterator[PaletteEntry]:
+        settings = self._settings
         page = settings.make()
 
         def show(name: str, entry: Setting) -> None:
@@ -78,13 +81,13 @@ class PaletteOpener(QObject):
 
         for name, entry in page.entries():
             run = partial(show, name, entry)
-            yield Entry("Setting", entry.title, run, page.pages[name].title, "settings")
+            yield PaletteEntry("Setting", entry.title, run, page.pages[name].title, "settings")
 
-    def _of_help(self) -> Iterator[Entry]:
+    def _of_help(self) -> Iterator[PaletteEntry]:
         from headstart.ui.help.guide_page import pages
 
         for title, name in pages():
-            yield Entry("Help", title, partial(self._window.help.guide, name), "Guide", "book-open")
+            yield PaletteEntry("Help", title, partial(self._help.guide, name), "Guide", "book-open")
 
     def _on_models(self, models: ModelList) -> None:
         self._models = models

@@ -30,7 +30,7 @@ class Panels(QObject):
         self._inspector = inspector
         self._preferences = preferences
         # the panel of branches, once it was made
-        self._branches: QWidget | None = None
+        self.branches: QWidget | None = None
         self._wants_inspector = preferences.current.show_inspector
         self._wants_branches = False
         self._elsewhere = self._alone = False
@@ -47,7 +47,7 @@ class Panels(QObject):
 
     @property
     def branches_open(self) -> bool:
-        return self._branches is not None and not self._branches.isHidden()
+        return self.branches is not None and not self.branches.isHidden()
 
     def set_page(self, elsewhere: bool, alone: bool = False) -> None:
         """Another page than the chat has no use for its settings; one that is `alone` has no use
@@ -64,8 +64,8 @@ class Panels(QObject):
         # a window that was made narrow keeps the chats
         right = right and not (narrow and self._yields)
         self._inspector.setVisible(right and not self._wants_branches)
-        if self._branches is not None:
-            self._branches.setVisible(right and self._wants_branches)
+        if self.branches is not None:
+            self.branches.setVisible(right and self._wants_branches)
         wanted = self._preferences.current.show_sidebar and not self._alone
         self._sidebar.setVisible(wanted and not (right and narrow))
         self.changed.emit()
@@ -96,13 +96,13 @@ class Panels(QObject):
             self.closed.emit()
 
     def open_branches(self, panel: QWidget) -> None:
-        if self._branches is None:
+        if self.branches is None:
             # beside the chats, where the other panel is
             row = self._inspector.parentWidget()
             layout = None if row is None else row.layout()
             assert layout is not None
             layout.addWidget(panel)
-        self._branches, self._wants_branches, self._yields = panel, True, False
+        self.branches, self._wants_branches, self._yields = panel, True, False
         self.apply()
 
     def close_branches(self) -> None:

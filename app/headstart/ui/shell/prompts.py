@@ -20,11 +20,11 @@ from headstart.ui.composer.slash_menu import SlashEntry
 from headstart.ui.kit.asking import TextQuestion
 from headstart.ui.kit.composing import commit_focused
 from headstart.ui.kit.one_window import OneWindow
+from headstart.ui.shell.shell import Shell
 
 if TYPE_CHECKING:
     from headstart.ui.kit.values_dialog import ValuesDialog
     from headstart.ui.shell.library_window import LibraryWindow
-    from headstart.ui.shell.main_window import MainWindow
 
 _LONGEST_NAME = 80
 Values = Mapping[str, str]
@@ -36,7 +36,7 @@ class Prompts(QObject):
     library: OneWindow[LibraryWindow] = OneWindow()
     asking: OneWindow[ValuesDialog] = OneWindow()
 
-    def __init__(self, window: MainWindow, preferences: Preferences) -> None:
+    def __init__(self, window: Shell, preferences: Preferences) -> None:
         super().__init__(window)
         self._window = window
         self._preferences = preferences

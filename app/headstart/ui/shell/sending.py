@@ -10,18 +10,28 @@ from PySide6.QtGui import QCursor
 
 from headstart.chat.models import ModelList
 from headstart.core.chats.values import Role
+from headstart.ui.composer.opener import AttachmentOpener
 from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.shell.greeting import Example
+from headstart.ui.shell.prompts import Prompts
+from headstart.ui.shell.shell import Shell
 
 if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
-    from headstart.ui.shell.main_window import MainWindow
 
 
 class Sending:
-    def __init__(self, window: MainWindow, controllers: Controllers) -> None:
+    def __init__(
+        self,
+        window: Shell,
+        controllers: Controllers,
+        prompts: Prompts,
+        attachments: AttachmentOpener,
+    ) -> None:
         self._window = window
         self._controllers = controllers
+        self._prompts = prompts
+        self._attachments = attachments
 
     def asked_before(self) -> list[str]:
         """Messages of the user in the open chat, as far as they are loaded."""
@@ -32,10 +42,10 @@ class Sending:
         """Send it, or have it wait while a reply is written."""
         window, controllers = self._window, self._controllers
         window.inspector.flush()
-        if controllers.attaching.too_large and window.attachments.choose_of_largest():
+        if controllers.attaching.too_large and self._attachments.choose_of_largest():
             # what does not fit is chosen from before it is sent
             return
-        if window.prompts.complete(lambda: self.submit(text)):
+        if self._prompts.complete(lambda: self.submit(text)):
             if controllers.reply.writing:
                 controllers.queue.add(text)
             else:

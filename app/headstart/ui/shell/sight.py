@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QObject
 
-from headstart.ui.controllers.folders import FoldersController
-
-if TYPE_CHECKING:
-    from headstart.ui.shell.main_window import MainWindow
+from headstart.ui.controllers.unseen import UnseenController
+from headstart.ui.shell.shell import Shell
 
 
 class Sight(QObject):
     """Follows the window's state, and which page is shown."""
 
-    def __init__(self, window: MainWindow, folders: FoldersController) -> None:
+    def __init__(self, window: Shell, unseen: UnseenController) -> None:
         super().__init__(window)
         self._window = window
-        self._folders = folders
+        self._unseen = unseen
         window.installEventFilter(self)
         window.pages.changed.connect(self._tell)
 
@@ -29,5 +25,5 @@ class Sight(QObject):
 
     def _tell(self) -> None:
         seen = not self._window.isMinimized() and not self._window.pages.elsewhere
-        if seen != self._folders.seen:
-            self._folders.see(seen)
+        if seen != self._unseen.seen:
+            self._unseen.see(seen)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
@@ -17,9 +17,12 @@ from headstart.core.told import Told
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector import wiring as inspector
+from headstart.ui.kit.sheet import calm, sheet_over
+from headstart.ui.shell import actions
 from headstart.ui.shell.caret import RestingCaret
 from headstart.ui.shell.consent import ask_consent
 from headstart.ui.shell.help import keys_of
+from headstart.ui.shell.main_window import MainWindow
 from headstart.ui.shell.notices import Toast
 from headstart.ui.shell.notify import Notifier
 from headstart.ui.shell.open_chat_view import OpenChatView
@@ -33,11 +36,18 @@ NEARLY_FULL = 0.8
 # tokens of a reply from which on its speed says something
 TELLING = 24
 
-if TYPE_CHECKING:
-    from headstart.ui.shell.main_window import MainWindow
+
+def make_window(controllers: Controllers, preferences: Preferences) -> MainWindow:
+    window = MainWindow(controllers, preferences)
+    actions.fill(window.commands, window, controllers)
+    window.commands.add_shortcuts(window, lambda: sheet_over(window) is not None)
+    _connect(window, controllers, preferences)
+    calm(window)
+    window.composer.edit.setFocus()
+    return window
 
 
-def connect(window: MainWindow, controllers: Controllers, preferences: Preferences) -> None:
+def _connect(window: MainWindow, controllers: Controllers, preferences: Preferences) -> None:
     sidebar.connect(window.sidebar, controllers, window.commands)
     transcript.connect(window.transcript, window.find_bar, controllers, window.commands)
     composer.connect(window.composer, window.attachments, controllers, preferences)
@@ -54,6 +64,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     window.transcript.copy_requested.connect(
         lambda message, form: window.transfer.copy(controllers.open.id, form, message)
     )
+    window.greeting.chosen.connect(window.sending.begin_example)
     window.composer.submitted.connect(window.sending.submit)
     window.composer.edit.history = window.sending.asked_before
     window.keyboard.connect_to(controllers)
@@ -64,6 +75,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     view = OpenChatView(window, controllers)
     _connect_context(window, controllers)
     _connect_notices(window, controllers)
+    _connect_toasts(window, controllers)
     _connect_gain(window, controllers, view)
     _connect_settings(window, controllers, preferences, view)
 
@@ -147,7 +159,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     window.settings.keys = lambda: keys_of(window.commands)
     window.settings.closed.connect(pages.show_chat)
     pages.changed.connect(show)
-    Sight(window, controllers.folders)
+    Sight(window, controllers.unseen)
     RestingCaret(window)
     pages.file_wanted.connect(lambda: window.commands.run("model.open_file"))
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
@@ -177,19 +189,8 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
+    """The banner, and what ends its notices."""
     banner = window.banner
-
-    def show_deleted(chat_ids: list[str], title: str) -> None:
-        restore = partial(controllers.chat_list.restore, chat_ids)
-        many = count_words(len(chat_ids), "chat")
-        text = f"Deleted “{shortened(title, 40)}”" if len(chat_ids) == 1 else f"Deleted {many}"
-        _toast(window).show_text(text, restore, about=chat_ids[0])
-
-    def show_archived(chat_ids: list[str]) -> None:
-        back = partial(controllers.folders.archive, chat_ids, archived=False)
-        _toast(window).show_text(f"Archived {count_words(len(chat_ids), 'chat')}", back)
-
-    controllers.folders.archived.connect(show_archived)
 
     def on_stored(chat_id: str) -> None:
         if chat_id == controllers.open.id:
@@ -218,6 +219,9 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
         label = f"Use {fits.context:,} tokens{kv}"
         told.offer(label, partial(controllers.models.use_smaller, fits))
 
+    def show_told(told: Told) -> None:
+        window.show_problem(told.message, told.remedy)
+
     controllers.reply.context_changed.connect(on_context)
     controllers.branch.stats_shown.connect(on_stats)
     controllers.reply.noticed.connect(banner.show_text)
@@ -225,41 +229,55 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.problems.told.connect(window.show_problem)
     controllers.consent.needed.connect(partial(ask_consent, window, window.keyboard.reclaim))
     controllers.conversation.message_stored.connect(on_stored)
-    controllers.chat_list.deleted.connect(show_deleted)
-
-    def show_removed(removed: RemovedBranch, count: int) -> None:
-        undo = partial(controllers.versions.put_back, removed)
-        _toast(window).show_text(f"Deleted {count_words(count, 'message')}", undo)
-
-    controllers.versions.removed.connect(show_removed)
-    controllers.versions.branched_off.connect(window.open_chat)
-    for toast in (window.toast, *window.pages.toasts):
-        controllers.chat_list.left_trash.connect(toast.withdraw)
-    controllers.models.unloaded.connect(
-        lambda name, other: _toast(window).show_text(
-            f"{name} was unloaded to make room for {other}"
-        )
-    )
     controllers.models.smaller_fits.connect(show_smaller)
+    controllers.attaching.refused.connect(show_told)
+    controllers.transfer.sorted.connect(window.take_files)
+    controllers.versions.branched_off.connect(window.open_chat)
+    window.transfer.chat_wanted.connect(window.open_chat)
+    window.settings.command_wanted.connect(window.commands.run)
+    window.settings.restore_wanted.connect(window.transfer.restore)
+
+
+def _connect_toasts(window: MainWindow, controllers: Controllers) -> None:
+    """Short notices that something was done, some with a way back."""
+
+    def say(text: str, undo: Callable[[], None] | None = None, about: str = "") -> None:
+        _toast(window).show_text(text, undo, about=about)
+
+    def on_deleted(chat_ids: list[str], title: str) -> None:
+        one = len(chat_ids) == 1
+        what = f"“{shortened(title, 40)}”" if one else count_words(len(chat_ids), "chat")
+        restore = partial(controllers.chat_list.restore, chat_ids)
+        say(f"Deleted {what}", restore, about=chat_ids[0])
+
+    def on_archived(chat_ids: list[str]) -> None:
+        back = partial(controllers.folders.archive, chat_ids, archived=False)
+        say(f"Archived {count_words(len(chat_ids), 'chat')}", back)
+
+    def on_removed(removed: RemovedBranch, count: int) -> None:
+        undo = partial(controllers.versions.put_back, removed)
+        say(f"Deleted {count_words(count, 'message')}", undo)
 
     def on_exported(path: str, count: int) -> None:
         many = f"{count_words(count, 'chat')} exported to" if count != 1 else "Exported to"
-        _toast(window).show_text(f"{many} {path}")
+        say(f"{many} {path}")
 
+    def on_unloaded(name: str, other: str) -> None:
+        say(f"{name} was unloaded to make room for {other}")
+
+    def on_backup(path: str, size: int) -> None:
+        if path:
+            say(f"Backed up: {size_text(size)} to {path}")
+
+    controllers.chat_list.deleted.connect(on_deleted)
+    controllers.folders.archived.connect(on_archived)
+    controllers.versions.removed.connect(on_removed)
+    controllers.models.unloaded.connect(on_unloaded)
     controllers.transfer.exported.connect(on_exported)
-    controllers.attaching.refused.connect(
-        lambda told: window.show_problem(told.message, told.remedy)
-    )
-    controllers.pictures.saved.connect(lambda path: _toast(window).show_text(f"Saved to {path}"))
-    controllers.transfer.sorted.connect(window.take_files)
-    window.transfer.chat_wanted.connect(window.open_chat)
-    controllers.backups.made.connect(
-        lambda path, size: (
-            _toast(window).show_text(f"Backed up: {size_text(size)} to {path}") if path else None
-        )
-    )
-    window.settings.command_wanted.connect(window.commands.run)
-    window.settings.restore_wanted.connect(window.transfer.restore)
+    controllers.pictures.saved.connect(lambda path: say(f"Saved to {path}"))
+    controllers.backups.made.connect(on_backup)
+    for toast in (window.toast, *window.pages.toasts):
+        controllers.chat_list.left_trash.connect(toast.withdraw)
 
 
 def _toast(window: MainWindow) -> Toast:

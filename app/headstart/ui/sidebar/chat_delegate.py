@@ -11,7 +11,7 @@ from headstart.core.text.shown import isolated
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, name_of
-from headstart.ui.sidebar.rows import Row
+from headstart.ui.sidebar.rows import ChatRow
 
 # px that each folder moves what is in it to the right
 _INDENT = 12
@@ -35,7 +35,7 @@ class ChatListDelegate(QStyledItemDelegate):
         return QSize(200, theme.px(_HEADING if heading else theme.CONTROL))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row: Row = index.data(ROW)
+        row: ChatRow = index.data(ROW)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if row.section:
@@ -52,7 +52,7 @@ class ChatListDelegate(QStyledItemDelegate):
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = QLineEdit(parent)
-        row: Row = index.data(ROW)
+        row: ChatRow = index.data(ROW)
         what = "Title of the chat" if row.folder is None else "Name of the folder"
         editor.setAccessibleName(what)
         return editor
@@ -76,7 +76,7 @@ def _paint_heading(painter: QPainter, area: QRect, text: str) -> None:
     painter.drawText(area, int(Qt.AlignmentFlag.AlignBottom), text)
 
 
-def _paint_folder(painter: QPainter, area: QRect, row: Row) -> None:
+def _paint_folder(painter: QPainter, area: QRect, row: ChatRow) -> None:
     """A triangle that says whether it is open, the name, and how many chats are in it."""
     assert row.folder is not None
     colours = theme.current()

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.sidebar.row_list import RowList
-from headstart.ui.sidebar.rows import Row
+from headstart.ui.sidebar.rows import ChatRow
 
 CHAT_ID = int(Qt.ItemDataRole.UserRole)
 SUMMARY = CHAT_ID + 1
@@ -110,7 +110,7 @@ class ChatListModel(QAbstractListModel):
     def index_of_folder(self, path: str) -> QModelIndex:
         return self.index(self._list.number_of_folder(path))
 
-    def row_at(self, index: Index) -> Row | None:
+    def row_at(self, index: Index) -> ChatRow | None:
         return self._list.rows[index.row()] if index.isValid() else None
 
     def is_heading(self, row: int) -> bool:
@@ -188,7 +188,7 @@ class ChatListModel(QAbstractListModel):
         return flags if private else flags | Qt.ItemFlag.ItemIsEditable
 
 
-def _of_folder(row: Row, role: int) -> object:
+def _of_folder(row: ChatRow, role: int) -> object:
     assert row.folder is not None
     match role:
         case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:

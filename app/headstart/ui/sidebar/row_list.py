@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from headstart.core.chats.values import ChatSummary, Folder
-from headstart.ui.sidebar.rows import Row, Sections, order, rows_of
+from headstart.ui.sidebar.rows import ChatRow, Sections, order, rows_of
 
 
 class Shown(Protocol):
@@ -34,14 +34,14 @@ class RowList:
         self.chats: dict[str, ChatSummary] = {}
         self.folders: tuple[Folder, ...] = ()
         self._paths: set[str] = set()
-        self.rows: list[Row] = []
+        self.rows: list[ChatRow] = []
 
     @property
     def today(self) -> datetime.date:
         """The day that the headings are about."""
         return self._sections.today
 
-    def made(self, today: datetime.date) -> list[Row]:
+    def made(self, today: datetime.date) -> list[ChatRow]:
         """All rows as of a day, which is that of the headings from now on."""
         self._sections = Sections(today)
         return self._made()
@@ -112,9 +112,9 @@ class RowList:
         # a heading right before belongs to the row that the new one goes before
         if at and self.rows[at - 1].section and self.rows[at - 1].section != group:
             at -= 1
-        new = [Row(chat=chat)]
+        new = [ChatRow(chat=chat)]
         if not any(row.section == group for row in self.rows[:at]):
-            new.insert(0, Row(section=group))
+            new.insert(0, ChatRow(section=group))
         self._add(at, new)
 
     def _insert_in_folder(self, chat: ChatSummary) -> None:
@@ -133,7 +133,7 @@ class RowList:
             if order(other) > order(chat):
                 break
             at += 1
-        self._add(at, [Row(chat=chat, depth=row.depth + 1)])
+        self._add(at, [ChatRow(chat=chat, depth=row.depth + 1)])
 
     def _count_again(self, path: str) -> None:
         """How many chats are in a folder, and in those that it lies in."""
@@ -150,7 +150,7 @@ class RowList:
                 self._shown.changed(number, number)
             path = path.rpartition("/")[0]
 
-    def _add(self, at: int, new: list[Row]) -> None:
+    def _add(self, at: int, new: list[ChatRow]) -> None:
         self._shown.adding(at, at + len(new) - 1)
         self.rows[at:at] = new
         self._shown.added()
@@ -160,7 +160,7 @@ class RowList:
         del self.rows[first : last + 1]
         self._shown.removed()
 
-    def _take(self, wanted: list[Row]) -> None:
+    def _take(self, wanted: list[ChatRow]) -> None:
         """Have these rows: what is the same at both ends is not touched."""
         rows = self.rows
         shorter, first = min(len(rows), len(wanted)), 0
@@ -199,5 +199,5 @@ class RowList:
         else:
             self.chats[chat_id] = chat
 
-    def _made(self) -> list[Row]:
+    def _made(self) -> list[ChatRow]:
         return rows_of(self.chats.values(), self.folders, self._sections)

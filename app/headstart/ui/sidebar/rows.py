@@ -13,7 +13,7 @@ from headstart.core.chats.values import ChatSummary, Folder
 PRIVATE, PINNED = "Private", "Pinned"
 
 
-class Row(Struct, frozen=True):
+class ChatRow(Struct, frozen=True):
     """A heading, a folder with how many chats are in it, or a chat; `depth`: in so many folders."""
 
     section: str = ""
@@ -49,13 +49,13 @@ class Sections:
 
 def rows_of(
     chats: Iterable[ChatSummary], folders: Sequence[Folder], sections: Sections
-) -> list[Row]:
+) -> list[ChatRow]:
     """Private chats, pinned ones, folders, and the others by when they were last used; archived
     ones are in no list."""
     ordered = sorted((chat for chat in chats if not chat.archived), key=order)
     inside: dict[str, list[ChatSummary]] = defaultdict(list)
     known = {folder.path for folder in folders}
-    rows: list[Row] = []
+    rows: list[ChatRow] = []
     loose: list[ChatSummary] = []
     section = ""
     for chat in ordered:
@@ -63,8 +63,8 @@ def rows_of(
             heading = sections.of(chat)
             if heading != section:
                 section = heading
-                rows.append(Row(section=heading))
-            rows.append(Row(chat=chat))
+                rows.append(ChatRow(section=heading))
+            rows.append(ChatRow(chat=chat))
         elif chat.folder in known:
             inside[chat.folder].append(chat)
         else:
@@ -74,8 +74,8 @@ def rows_of(
         heading = sections.of(chat)
         if heading != section:
             section = heading
-            rows.append(Row(section=heading))
-        rows.append(Row(chat=chat))
+            rows.append(ChatRow(section=heading))
+        rows.append(ChatRow(chat=chat))
     return rows
 
 
@@ -84,18 +84,20 @@ def order(chat: ChatSummary) -> tuple[bool, bool, int]:
     return not chat.private, not chat.pinned, -chat.updated_at
 
 
-def _folder_rows(folders: Sequence[Folder], inside: dict[str, list[ChatSummary]]) -> Iterable[Row]:
+def _folder_rows(
+    folders: Sequence[Folder], inside: dict[str, list[ChatSummary]]
+) -> Iterable[ChatRow]:
     below: dict[str, list[Folder]] = defaultdict(list)
     for folder in folders:
         below[folder.path.rpartition("/")[0]].append(folder)
     left = [(folder, 0) for folder in reversed(below[""])]
     while left:
         folder, depth = left.pop()
-        yield Row(folder=folder, depth=depth, count=_count(folder.path, inside))
+        yield ChatRow(folder=folder, depth=depth, count=_count(folder.path, inside))
         if folder.folded:
             continue
         for chat in inside[folder.path]:
-            yield Row(chat=chat, depth=depth + 1)
+            yield ChatRow(chat=chat, depth=depth + 1)
         left += [(one, depth + 1) for one in reversed(below[folder.path])]
 
 

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from headstart.core.chats.search import Found, FoundChat
+from headstart.core.chats.search import FoundChat, SearchHit
 from headstart.core.text.shown import count_words, isolated
 from headstart.core.text.units import spans_in_units, units
 from headstart.ui.kit import theme
@@ -41,30 +41,30 @@ _WHO = {"user": "You", "assistant": "Model", "system": "System"}
 _LINES = 2
 
 
-class Row(Struct, frozen=True):
+class ResultRow(Struct, frozen=True):
     """A chat, one of its messages, or how many more there are."""
 
     chat: FoundChat
-    message: Found | None = None
+    message: SearchHit | None = None
     more: int = 0
 
 
-class ResultsModel(QAbstractListModel):
+class SearchResultsModel(QAbstractListModel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[Row] = []
+        self._rows: list[ResultRow] = []
 
     def set_found(self, found: Sequence[FoundChat]) -> None:
         self.beginResetModel()
         self._rows = []
         for chat in found:
-            self._rows.append(Row(chat))
-            self._rows += [Row(chat, message) for message in chat.messages]
+            self._rows.append(ResultRow(chat))
+            self._rows += [ResultRow(chat, message) for message in chat.messages]
             if chat.more:
-                self._rows.append(Row(chat, more=chat.more))
+                self._rows.append(ResultRow(chat, more=chat.more))
         self.endResetModel()
 
-    def row(self, index: Index) -> Row | None:
+    def row(self, index: Index) -> ResultRow | None:
         return self._rows[index.row()] if index.isValid() else None
 
     def rowCount(self, parent: Index | None = None) -> int:
@@ -83,7 +83,7 @@ class ResultsModel(QAbstractListModel):
         return None
 
 
-class ResultsDelegate(QStyledItemDelegate):
+class SearchResultsDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row = index.data(_ROW)
         if row.message is not None:
@@ -91,7 +91,7 @@ class ResultsDelegate(QStyledItemDelegate):
         return QSize(200, theme.px(24 if row.more else 40))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row: Row = index.data(_ROW)
+        row: ResultRow = index.data(_ROW)
         colours, area = theme.current(), option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -117,9 +117,9 @@ class ResultsView(QListView):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.results = ResultsModel(self)
+        self.results = SearchResultsModel(self)
         self.setModel(self.results)
-        self.setItemDelegate(ResultsDelegate(self))
+        self.setItemDelegate(SearchResultsDelegate(self))
         self.setObjectName("chatList")
         self.setAccessibleName("What was found")
         self.setMouseTracking(True)
@@ -199,7 +199,7 @@ def _paint_line(
     painter.drawText(area, int(Qt.AlignmentFlag.AlignVCenter | side), text)
 
 
-def _paint_message(painter: QPainter, area: QRect, message: Found) -> None:
+def _paint_message(painter: QPainter, area: QRect, message: SearchHit) -> None:
     """The snippet in two lines, who wrote it, and what was found in the accent's colour."""
     colours = theme.current()
     who = "File" if message.kind == "file" else _WHO.get(message.role, "")

@@ -17,7 +17,7 @@ from headstart.ui.kit import theme
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.formula_block import FormulaBlock
-from headstart.ui.transcript.markdown import Block, Kind
+from headstart.ui.transcript.markdown import Block, BlockKind
 from headstart.ui.transcript.table_block import TableBlock
 
 GAP, TIGHT_GAP = 12, 2
@@ -25,13 +25,13 @@ GAP, TIGHT_GAP = 12, 2
 KEEP = 2_000
 # of the column, for a user's bubble
 BUBBLE_SHARE = 0.8
-_WIDGETS: dict[Kind, type[TextBlock]] = {
-    Kind.PROSE: ProseBlock,
-    Kind.ITEM: ProseBlock,
-    Kind.CODE: CodeBlock,
-    Kind.TABLE: TableBlock,
-    Kind.FORMULA: FormulaBlock,
-    Kind.PLAIN: PlainBlock,
+_WIDGETS: dict[BlockKind, type[TextBlock]] = {
+    BlockKind.PROSE: ProseBlock,
+    BlockKind.ITEM: ProseBlock,
+    BlockKind.CODE: CodeBlock,
+    BlockKind.TABLE: TableBlock,
+    BlockKind.FORMULA: FormulaBlock,
+    BlockKind.PLAIN: PlainBlock,
 }
 
 # a part of the column, from and to
@@ -175,13 +175,13 @@ class BlockStack:
     @staticmethod
     def _gap(block: Block) -> int:
         if block.tight:
-            return TIGHT_GAP if block.kind is Kind.ITEM else 0
-        heading = block.kind is Kind.PROSE and block.html.startswith("<h")
+            return TIGHT_GAP if block.kind is BlockKind.ITEM else 0
+        heading = block.kind is BlockKind.PROSE and block.html.startswith("<h")
         return GAP + GAP // 2 if heading else GAP
 
     @staticmethod
     def _room(block: Block, width: int) -> int:
-        return int(width * BUBBLE_SHARE) if block.kind is Kind.PLAIN else width
+        return int(width * BUBBLE_SHARE) if block.kind is BlockKind.PLAIN else width
 
     @staticmethod
     def _put(widget: TextBlock, left: int, y: int, width: int, height: int) -> None:
@@ -194,9 +194,9 @@ class BlockStack:
     def _estimate(self, block: Block) -> int:
         """A height before anything is laid out; good enough for the scroll bar."""
         line = theme.line_height()
-        if block.kind is Kind.CODE:
+        if block.kind is BlockKind.CODE:
             return 44 + (block.text.count("\n") + 1) * theme.px(17)
-        if block.kind is Kind.TABLE:
+        if block.kind is BlockKind.TABLE:
             return (block.source.count("\n") + 1) * (line + 12)
         per_line = max(20, (self._width or theme.column_width()) // 8)
         text = block.source

@@ -248,6 +248,7 @@ class BranchPanel(QFrame):
         layout.addWidget(self._head)
         layout.addWidget(self.list, 1)
         layout.addLayout(foot)
+        self.setFocusProxy(self.list)
         theme.follow(self._measure)
 
     def set_nodes(self, nodes: Sequence[TreeNode]) -> None:

@@ -209,11 +209,11 @@ class Column:
         # measuring changes heights, which changes what is near; each time more of it is measured
         for _ in range(PASSES):
             total = self._stack()
-            at = self._scroll_target(anchor, total, view)
+            at = _scroll_target(None if self.following else anchor, total, view)
             if not self._measure(at - AHEAD, at + view + AHEAD, width):
                 break
         total = self._stack()
-        at = self._scroll_target(anchor, total, view)
+        at = _scroll_target(None if self.following else anchor, total, view)
         bar.setPageStep(view)
         bar.setRange(0, max(0, total - view))
         bar.setValue(at)
@@ -252,12 +252,6 @@ class Column:
             return None
         return anchor_at(self.items, self._area.verticalScrollBar().value())
 
-    def _scroll_target(self, anchor: Anchor | None, total: int, view: int) -> int:
-        end = max(0, total - view)
-        if self.following or anchor is None:
-            return end
-        return min(end, max(0, anchor.top))
-
     def _measure(self, begin: int, end: int, width: int) -> bool:
         """Make and measure widgets between two heights; whether a height changed."""
         changed = False
@@ -287,6 +281,11 @@ class Column:
         item.height, item.measured_for = self.widget(item).lay_out(width, EVERYTHING), width
         self._stacked = 0
         return item.height
+
+
+def _scroll_target(anchor: Anchor | None, total: int, view: int) -> int:
+    end = max(0, total - view)
+    return end if anchor is None else min(end, max(0, anchor.top))
 
 
 def message_of(items: Sequence[Item], widget: QWidget | None) -> str:

@@ -23,7 +23,7 @@ class FindingHost(Protocol):
     def message(self, number: int) -> Message: ...
 
 
-class Finding:
+class ChatFinding:
     def __init__(self, host: FindingHost) -> None:
         self._host = host
         self.query = ""

@@ -14,7 +14,7 @@ from headstart.core.chats.values import Message
 from headstart.core.settings.schema import StatsShown
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock
-from headstart.ui.transcript.finding import Finding
+from headstart.ui.transcript.finding import ChatFinding
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.message import MessageWidget
@@ -56,7 +56,7 @@ class Host(QObject):
     def use(self, column: Column) -> None:
         self._column = column
         self.selecting = Selecting(column, self._area.viewport())
-        self.finding = Finding(column)
+        self.finding = ChatFinding(column)
 
     def set_tinted(self, on: bool) -> None:
         """Highlight drafted text by its origin, or not."""

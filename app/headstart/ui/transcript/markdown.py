@@ -44,7 +44,7 @@ ROWS = 40
 PLAIN_PART = 10_000
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     PROSE = auto()
     ITEM = auto()
     CODE = auto()
@@ -63,7 +63,7 @@ class Block(Struct, frozen=True):
     whole table.
     """
 
-    kind: Kind
+    kind: BlockKind
     start: int
     source: str
     html: str = ""
@@ -106,11 +106,11 @@ def parse(text: str, start: int = 0, *, growing: bool = False, number: int = 0) 
             case "fence" | "code_block":
                 language = language_of(first)
                 code = first.content.removesuffix("\n")
-                blocks.append(Block(Kind.CODE, *source(first), text=code, language=language))
+                blocks.append(Block(BlockKind.CODE, *source(first), text=code, language=language))
             case "math_block":
                 blocks.append(
                     Block(
-                        Kind.FORMULA,
+                        BlockKind.FORMULA,
                         *source(first),
                         text=first.content,
                         open=bool(first.meta.get("open")),
@@ -124,16 +124,16 @@ def parse(text: str, start: int = 0, *, growing: bool = False, number: int = 0) 
             case "footnote_reference_open":
                 label = f"<sup>{html.escape(note_label(first))}</sup> "
                 body = _render(group[1:-1]).replace("<p>", f"<p>{label}", 1)
-                blocks.append(Block(Kind.PROSE, *source(first), html=body))
+                blocks.append(Block(BlockKind.PROSE, *source(first), html=body))
             case _:
-                blocks.append(Block(Kind.PROSE, *source(first), html=_render(group)))
+                blocks.append(Block(BlockKind.PROSE, *source(first), html=_render(group)))
     return blocks
 
 
 def plain(text: str) -> list[Block]:
     """Text word for word: a long one is several blocks, divided between lines where it can be."""
     if len(text) <= PLAIN_PART:
-        return [Block(Kind.PLAIN, 0, text, text=text)]
+        return [Block(BlockKind.PLAIN, 0, text, text=text)]
     blocks, at = [], 0
     while at < len(text):
         end = at + PLAIN_PART
@@ -141,7 +141,7 @@ def plain(text: str) -> list[Block]:
         end = text.rfind("\n", at, end) + 1 or text.find("\n", end) + 1 or len(text)
         part, more = text[at:end], end < len(text)
         words = part.removesuffix("\n") if more else part
-        blocks.append(Block(Kind.PLAIN, at, part, text=words, tight=at > 0, goes_on=more))
+        blocks.append(Block(BlockKind.PLAIN, at, part, text=words, tight=at > 0, goes_on=more))
         at = end
     return blocks
 
@@ -162,7 +162,7 @@ def _items(group: Sequence[Token], source: Source, number: int | None) -> Iterat
             body = f"<ul>{_render(item)}</ul>"
         tight = place > 0 and not _is_loose(group)
         yield Block(
-            Kind.ITEM, *source(item[0]), html=body, number=count if ordered else 0, tight=tight
+            BlockKind.ITEM, *source(item[0]), html=body, number=count if ordered else 0, tight=tight
         )
         count += 1
 
@@ -185,7 +185,7 @@ def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
     )
     bodies = [at for at, token in enumerate(group) if token.type == "tr_open"]
     if len(bodies) <= ROWS + 1:
-        yield Block(Kind.TABLE, start, whole, html=_render(group), columns=columns)
+        yield Block(BlockKind.TABLE, start, whole, html=_render(group), columns=columns)
         return
     starts = _line_starts(whole)
     lines = [whole[begin:end] for begin, end in pairwise(starts)]
@@ -202,7 +202,7 @@ def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
         if more:
             closing = "</table>"
         yield Block(
-            Kind.TABLE,
+            BlockKind.TABLE,
             start + at,
             text,
             html=f"{opening}{body}{closing}",

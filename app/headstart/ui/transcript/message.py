@@ -205,10 +205,6 @@ class MessageWidget(QWidget):
         self.text.hide()
         self.set_message(self.message)
 
-    def focus_editor(self) -> None:
-        if self._panel is not None:
-            self._panel.edit.setFocus()
-
     def end_edit(self) -> None:
         if self._panel is not None:
             self._panel.hide()

@@ -17,7 +17,7 @@ from headstart.core.chats.values import Message, Role
 from headstart.core.markdown.plain import plain_html
 from headstart.core.markdown.words import words_of
 from headstart.ui.transcript.blocks import TextBlock
-from headstart.ui.transcript.markdown import Block, Kind, html_of
+from headstart.ui.transcript.markdown import Block, BlockKind, html_of
 from headstart.ui.transcript.selection import Place, Selection
 
 # marks around the user's words while the rest is Markdown
@@ -126,13 +126,13 @@ class Selecting:
         """The selection with its formatting; the user's words are no Markdown, as on screen."""
 
         def part(widget: TextBlock, begin: int, end: int) -> str:
-            if widget.block.kind is Kind.PLAIN:
+            if widget.block.kind is BlockKind.PLAIN:
                 return _kept(widget.selected_text(begin, end))
             return widget.selected_source(begin, end)
 
         def whole(block: Block) -> str:
             words = block.source.strip("\n")
-            return _kept(block.text) if block.kind is Kind.PLAIN else words
+            return _kept(block.text) if block.kind is BlockKind.PLAIN else words
 
         def message(one: Message) -> str:
             return _kept(one.text) if one.role is Role.USER else one.text.strip()
@@ -210,7 +210,7 @@ def _add(pieces: list[str], text: str, tight: bool) -> None:
 
 
 def _shown_words(block: Block) -> str:
-    return block.text if block.kind in (Kind.CODE, Kind.PLAIN) else words_of(block.source)
+    return block.text if block.kind in (BlockKind.CODE, BlockKind.PLAIN) else words_of(block.source)
 
 
 def _words_of_message(message: Message) -> str:

@@ -8,7 +8,7 @@ from html import unescape
 from msgspec.structs import replace
 
 from headstart.core.markdown.json_answer import indented_json
-from headstart.ui.transcript.markdown import Block, Kind, parse
+from headstart.ui.transcript.markdown import Block, BlockKind, parse
 
 # words, each after one space, the first perhaps the rest of one
 _WORD = r"[^\W_]+(?:['’-][^\W_]+)*[,;.!?:]?"
@@ -24,7 +24,7 @@ def parse_reply(text: str, growing: bool = False) -> list[Block]:
     shown = indented_json(text, growing)
     if shown is None:
         return parse(text, growing=growing)
-    return [Block(Kind.CODE, 0, text, text=shown, language="json", open=growing, written=text)]
+    return [Block(BlockKind.CODE, 0, text, text=shown, language="json", open=growing, written=text)]
 
 
 class StreamingMarkdown:
@@ -52,7 +52,7 @@ class StreamingMarkdown:
         if json_before or (short and indented_json(self.text, growing=True) is not None):
             return self._take(parse_reply(self.text, growing=True), 0)
         kept = max(0, len(self.blocks) - 2)
-        while kept and self.blocks[kept].kind is Kind.TABLE:
+        while kept and self.blocks[kept].kind is BlockKind.TABLE:
             # parts of a table have no head of their own
             kept -= 1
         block = self.blocks[kept] if kept < len(self.blocks) else None
@@ -61,7 +61,7 @@ class StreamingMarkdown:
         start = self.text.rfind("\n", 0, start) + 1
         number = 0 if block is None else block.number
         fresh = parse(self.text[start:], start, growing=True, number=number)
-        if fresh and block is not None and fresh[0].kind is Kind.ITEM:
+        if fresh and block is not None and fresh[0].kind is BlockKind.ITEM:
             fresh[0] = _replaced(fresh[0], block)
         return self._take(fresh, kept)
 
@@ -91,7 +91,7 @@ class StreamingMarkdown:
 def with_words(block: Block, more: str) -> Block | None:
     """The block with plain words behind those that it ends with: what parsing would give, in a
     fortieth of the time. None where they may mean more than they say."""
-    if block.kind not in (Kind.PROSE, Kind.ITEM) or not _WORDS.fullmatch(more):
+    if block.kind not in (BlockKind.PROSE, BlockKind.ITEM) or not _WORDS.fullmatch(more):
         return None
     ends = _ENDS.search(block.html)
     if ends is None:
@@ -108,7 +108,7 @@ def with_words(block: Block, more: str) -> Block | None:
 
 def _replaced(item: Block, before: Block) -> Block:
     """An item that was parsed as the first of a list goes on with the list that it is in."""
-    if before.kind is not Kind.ITEM or item.start != before.start:
+    if before.kind is not BlockKind.ITEM or item.start != before.start:
         return item
     return Block(
         item.kind, item.start, item.source, item.html, number=item.number, tight=before.tight

@@ -26,8 +26,8 @@ from headstart.core.chats.values import BranchPage, Message
 from headstart.core.settings.schema import StatsShown
 from headstart.ui.kit import theme
 from headstart.ui.kit.accessible import Spoken, be
-from headstart.ui.transcript.column import Column
-from headstart.ui.transcript.context_menu import open_menu
+from headstart.ui.transcript.column import Column, message_of
+from headstart.ui.transcript.context_menu import context_menu
 from headstart.ui.transcript.copying import copy_markdown, copy_shown
 from headstart.ui.transcript.end_button import EndButton
 from headstart.ui.transcript.host import Host
@@ -73,7 +73,7 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.setSingleShot(True)
         self._relayout.setInterval(0)
         self._relayout.timeout.connect(self._place)
-        self.host.changed.connect(self._place_soon)
+        self.host.changed.connect(self._relayout.start)
         # what stood in the editors of messages when another chat was opened, by message
         self._edits: dict[str, str] = {}
         # whether messages that are not here yet are to be selected too
@@ -135,7 +135,8 @@ class TranscriptView(QAbstractScrollArea):
         widget = self.widget_of(message_id)
         if widget is not None:
             widget.begin_edit()
-            widget.focus_editor()
+            if widget.editor is not None:
+                widget.editor.setFocus()
 
     def leave_edit(self) -> bool:
         """Close the editor of a message, if one has the focus."""
@@ -191,10 +192,6 @@ class TranscriptView(QAbstractScrollArea):
         widget.set_busy(self._writing)
         return widget
 
-    def _place_soon(self) -> None:
-        if not self._relayout.isActive():
-            self._relayout.start()
-
     def _place(self) -> None:
         self.column.place()
         self.end_button.place(self.column.following)
@@ -235,7 +232,9 @@ class TranscriptView(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        open_menu(self, event.globalPos(), self.viewport().childAt(event.pos()))
+        message = message_of(self.column.items, self.viewport().childAt(event.pos()))
+        menu = context_menu(self, self.host, message, self.select_all, self.copy_requested.emit)
+        menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         bar = self.verticalScrollBar()

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
+from headstart.chat.transfer.export_request import ExportRequest
+from headstart.chat.transfer.exporting import Exporting, file_name, formats
 from headstart.core.text.shown import count_words
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.sheet import Sheet
@@ -107,7 +108,7 @@ class ExportWindow(Sheet):
         self.column.addStretch(1)
         self.buttons(self.end, self.go)
 
-    def chosen(self) -> Wanted:
+    def chosen(self) -> ExportRequest:
         """What is chosen now."""
         return Exporting.wanted(
             self._ids(),

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.chat.transfer.intake import Plan, Result, State
+from headstart.chat.transfer.intake import ImportPlan, Result, State
 from headstart.core.text.shown import count_words
 from headstart.ui.kit.sheet import Sheet
 
@@ -49,7 +49,7 @@ class ImportWindow(Sheet):
         self.settings.hide()
         self.setMinimumSize(460, 340)
         self._paths = list(paths)
-        self._plan = Plan()
+        self._plan = ImportPlan()
         self._first = ""
         self._busy = True
         self.summary = QLabel("Reading…", self)
@@ -105,7 +105,7 @@ class ImportWindow(Sheet):
         else:
             self.summary.setText(f"Reading… {count_words(count, 'chat')}")
 
-    def show_plan(self, plan: Plan) -> None:
+    def show_plan(self, plan: ImportPlan) -> None:
         """Show what can be imported."""
         self._rest()
         self._plan = plan
@@ -134,7 +134,7 @@ class ImportWindow(Sheet):
             self.take.setDefault(True)
             self.take.setFocus()
 
-    def _fill(self, plan: Plan) -> None:
+    def _fill(self, plan: ImportPlan) -> None:
         with QSignalBlocker(self.chats):
             self.chats.clear()
             for chat in plan.chats[:_MOST]:
@@ -233,7 +233,7 @@ class ImportWindow(Sheet):
         self.take.setEnabled(False)
         self.end.setText("Close")
 
-    def _show_left_out(self, of: Plan | Result) -> None:
+    def _show_left_out(self, of: ImportPlan | Result) -> None:
         report = of.report
         self.left_out.clear()
         for line in report.lines:

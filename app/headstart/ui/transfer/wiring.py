@@ -11,7 +11,8 @@ from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
+from headstart.chat.transfer.export_request import ExportRequest
+from headstart.chat.transfer.exporting import Exporting, file_name, formats
 from headstart.core.chats.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.dragging import chats_as_mime, folder_as_mime
@@ -19,7 +20,7 @@ from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.one_window import OneWindow
 
 if TYPE_CHECKING:
-    from headstart.chat.transfer.exporting import Copied
+    from headstart.exchange.copying import Copied
     from headstart.ui.transfer.export_window import ExportWindow
     from headstart.ui.transfer.import_window import ImportWindow
 
@@ -173,7 +174,7 @@ class TransferOpener(QObject):
         if self.exporting is not None and not self.exporting.list.count():
             self.exporting.set_chats([(chat.id, chat.title) for chat in chats])
 
-    def _write(self, wanted: Wanted, path: str) -> None:
+    def _write(self, wanted: ExportRequest, path: str) -> None:
         self._preferences.update(last_folder=str(Path(path).parent), export_format=wanted.format)
         self._transfer.export(wanted, path)
 

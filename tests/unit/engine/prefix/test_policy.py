@@ -14,7 +14,7 @@ from headstart.core.prefixes import RecordInfo, RecordKind
 from headstart.core.requests import PromptMessage
 from headstart.core.told import told
 from headstart.engine.prefix import budget, keys, restore_plan
-from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
+from headstart.engine.prefix.catalogue import Catalogue, PrefixEntry, Step
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
@@ -42,7 +42,7 @@ def _catalogue(*texts: Sequence[int]) -> Catalogue:
         for start in range(0, len(text), CHUNK):
             info = _info(parent, text[start : start + CHUNK], start)
             if catalogue.get(info.key) is None:
-                catalogue.add(Entry(info, on_disk=True))
+                catalogue.add(PrefixEntry(info, on_disk=True))
             parent = info.key
     return catalogue
 
@@ -98,8 +98,8 @@ def test_a_way_ends_where_a_record_is_neither_in_memory_nor_on_disk() -> None:
 def test_a_tail_that_grew_is_covered() -> None:
     catalogue = _catalogue([1, 2])
     (tail,) = catalogue
-    whole = Entry(_info(keys.root(FAMILY), [1, 2, 3, 4]), on_disk=True)
-    other = Entry(_info(keys.root(FAMILY), [1, 3]), on_disk=True)
+    whole = PrefixEntry(_info(keys.root(FAMILY), [1, 2, 3, 4]), on_disk=True)
+    other = PrefixEntry(_info(keys.root(FAMILY), [1, 3]), on_disk=True)
     for entry in (whole, other):
         catalogue.add(entry)
     assert catalogue.covered(whole) == [tail]
@@ -124,7 +124,7 @@ def test_snapshots_are_found_where_their_whole_text_is_the_prompts() -> None:
     for place in (3, 8, 9):
         at = place // CHUNK
         info = _info(chain[at], text[at * CHUNK : place], at * CHUNK, kind=RecordKind.SNAPSHOT)
-        catalogue.add(Entry(info, on_disk=True))
+        catalogue.add(PrefixEntry(info, on_disk=True))
     found = catalogue.snapshots(FAMILY, keys.pack([*text[:9], 99]), CHUNK)
     assert [entry.info.end for entry in found] == [9, 8, 3]
     found = catalogue.snapshots(FAMILY, keys.pack([*text[:8], 99]), CHUNK)
@@ -138,7 +138,7 @@ def _steps(count: int, size: int = 1000, on_disk: bool = True) -> list[Step]:
     parent, steps = keys.root(FAMILY), []
     for index in range(count):
         info = _info(parent, [index] * CHUNK, index * CHUNK, size)
-        steps.append(Step(Entry(info, on_disk=on_disk), CHUNK))
+        steps.append(Step(PrefixEntry(info, on_disk=on_disk), CHUNK))
         parent = info.key
     return steps
 
@@ -164,7 +164,7 @@ def test_a_plan_is_the_best_of_all_lengths(
 ) -> None:
     speeds = PrefixSpeeds(token_seconds, memory_rate=2000.0, disk_rate=700.0)
     steps = [
-        Step(Entry(_info(b"p", [index] * CHUNK, index * CHUNK, size), on_disk=on_disk), CHUNK)
+        Step(PrefixEntry(_info(b"p", [index] * CHUNK, index * CHUNK, size), on_disk=on_disk), CHUNK)
         for index, (size, on_disk) in enumerate(records)
     ]
 

@@ -10,13 +10,13 @@ import pytest
 
 from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
 from headstart.engine.prefix import keys
-from headstart.engine.prefix.catalogue import Entry
+from headstart.engine.prefix.catalogue import PrefixEntry
 from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.records import (
     Effects,
     ForgetChat,
     Records,
-    Release,
+    ReleaseRecord,
     Remove,
     Touch,
     Use,
@@ -78,7 +78,7 @@ class Disk:
                     self.rows.pop(info.key, None)
             case Use(chat, key):
                 self.rows[key].add(chat)
-            case Release(chat, key):
+            case ReleaseRecord(chat, key):
                 self.rows.get(key, set()).discard(chat)
             case ForgetChat(chat):
                 for chats in self.rows.values():
@@ -86,7 +86,7 @@ class Disk:
             case Touch():
                 pass
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: PrefixEntry) -> None:
         info, records = entry.info, self.records
         if records.to_write(entry) is not None:
             fits, effects = records.make_room(info, self.limit)

@@ -24,7 +24,7 @@ from headstart.engine.prefill import Resident
 from headstart.engine.speculation import calibration, draft_model, drafting, loop, state
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.idle import learn_when_idle
-from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.speculation.state import Drawing, SpeculationState
 from headstart.engine.stop import StopSignal
 from tests.support.fake_decoder import Clock, FakeDecoder, table
 
@@ -81,7 +81,7 @@ class Pair:
         sampler = self.target.sampler(self.request.sampling, 3)
         began = self.clock.now
         speculator = self.state.begin(
-            self.request, text, sampler, 3, self.events.append, StopSignal()
+            self.request, text, Drawing(sampler, 3), self.events.append, StopSignal()
         )
         pending, written = sampler.draw(0, len(text)), 0
         while written < tokens:

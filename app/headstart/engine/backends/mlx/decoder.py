@@ -22,7 +22,7 @@ from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.mlx.library import clear_memory, mx, on_gpu
 from headstart.engine.backends.mlx.model import MlxModel, first_line
 from headstart.engine.backends.mlx.sampler import Foresee, Foresight, MlxSampler
-from headstart.engine.backends.mlx.state import CacheState, Layout
+from headstart.engine.backends.mlx.state import CacheState, StateLayout
 from headstart.engine.backends.mlx.states import Kept, MlxStates
 from headstart.engine.backends.mlx.tokenizer import FolderTokenizer
 from headstart.engine.backends.predictions import Draws
@@ -45,12 +45,12 @@ class _Lane(Struct):
     checkpoint: tuple[int, list[Any]] | None = None
 
 
-class Loaded(Protocol):
+class LoadedWeights(Protocol):
     """What a decoder runs: a model of mlx-lm, or a head."""
 
     model: Any
     tokenizer: FolderTokenizer
-    layouts: tuple[Layout, ...]
+    layouts: tuple[StateLayout, ...]
 
     def fresh_caches(self) -> CacheState: ...
 
@@ -78,7 +78,7 @@ class MlxDecoder(DecoderBase):
         engine: EngineSettings,
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
-        loaded: Loaded | None = None,
+        loaded: LoadedWeights | None = None,
     ) -> None:
         """Load `folder`; raises ModelProblem, or DecodeAborted when `progress` said to stop.
 
@@ -86,7 +86,7 @@ class MlxDecoder(DecoderBase):
         `loaded` is what runs in place of the folder's model.
         """
         super().__init__()
-        self.loaded: Loaded = loaded or MlxModel(folder, progress, clear_memory)
+        self.loaded: LoadedWeights = loaded or MlxModel(folder, progress, clear_memory)
         self._model: Any = self.loaded.model
         self._states = self._hidden = MlxStates(self._model)
         self._tokenizer = self.loaded.tokenizer

@@ -17,7 +17,7 @@ from headstart.engine.backends.mlx.library import (
     prepare,
     versions,
 )
-from headstart.engine.backends.mlx.state import CacheState, Layout
+from headstart.engine.backends.mlx.state import CacheState, StateLayout
 from headstart.engine.backends.mlx.tokenizer import FolderTokenizer
 from headstart.engine.decoder import DecodeAborted, ModelFacts
 
@@ -111,7 +111,7 @@ class MlxModel:
         if self._progress is not None and not self._progress(fraction):
             raise DecodeAborted
 
-    def _learn(self) -> tuple[Layout, ...]:
+    def _learn(self) -> tuple[StateLayout, ...]:
         """Decode one token: what the caches look like, and whether all of it fits together."""
         size = self.tokenizer.size
         try:

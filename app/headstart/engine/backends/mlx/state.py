@@ -23,7 +23,7 @@ _HEADER = 4
 _CARRIERS = {1: (mx.uint8, np.uint8), 2: (mx.uint16, np.uint16), 4: (mx.uint32, np.uint32)}
 
 
-class Layout(msgspec.Struct, frozen=True):
+class StateLayout(msgspec.Struct, frozen=True):
     """Of one plain cache: heads, and the sizes and type of a key and a value."""
 
     heads: int
@@ -61,10 +61,10 @@ class CacheState:
     def kinds(self) -> str:
         return ", ".join(sorted({type(cache).__name__ for cache in (*self._plain, *self._other)}))
 
-    def learn(self) -> tuple[Layout, ...]:
+    def learn(self) -> tuple[StateLayout, ...]:
         """What a range of the plain caches looks like; something must have been read."""
         return tuple(
-            Layout(
+            StateLayout(
                 cache.keys.shape[1],
                 cache.keys.shape[3],
                 cache.values.shape[3],
@@ -115,7 +115,7 @@ class CacheState:
         ]
         return _bytes_of(parts)
 
-    def append(self, blob: Blob, tokens: int, layouts: tuple[Layout, ...]) -> bool:
+    def append(self, blob: Blob, tokens: int, layouts: tuple[StateLayout, ...]) -> bool:
         """Add what `export` gave to the plain caches; they are joined when they are needed."""
         if len(blob) != sum(
             layout.heads * tokens * (layout.key + layout.value) * layout.dtype.size

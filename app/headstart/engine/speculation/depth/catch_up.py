@@ -9,7 +9,7 @@ from headstart.core.chats.parts import Origin
 from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth
-from headstart.engine.speculation.plan import Plan
+from headstart.engine.speculation.plan import DraftPlan
 
 # a draft that lags by more has to be prefilled in a step of its own
 LIVE_LAG = 8
@@ -29,7 +29,7 @@ class CatchUp:
         """A reply begins, or the draft was scored."""
         self._at = self._budget.all_tokens
 
-    def plan(self, context: int, lag: int) -> Plan | None:
+    def plan(self, context: int, lag: int) -> DraftPlan | None:
         """Prefill the draft up to here, if that may pay back."""
         pair, budget, proven = self._costs.pair, self._budget, self._budget.proven
         assert pair is not None
@@ -47,14 +47,14 @@ class CatchUp:
                     # a round must be left to spend on, or it was prefilled for nothing
                     cost = pair.costs.worst_seconds(rows, context) + self._one_round(context)
                 if cost <= allowed + budget.credit():
-                    return Plan(Origin.DRAFT, window=None if rows == lag else rows, probe=True)
+                    return DraftPlan(Origin.DRAFT, window=None if rows == lag else rows, probe=True)
         wait = pair.pause or FIRST_PROBE
         if budget.all_tokens - self._at < wait:
             return None
         # less says little: a draft that sees only a few words is wrong more often than it is
         rows = min(lag, PROBE_WINDOW)
         if self._costs.affordable(rows, context, allowed / self._costs.decode_time):
-            return Plan(Origin.DRAFT, window=rows, probe=True)
+            return DraftPlan(Origin.DRAFT, window=rows, probe=True)
         return None
 
     def _promises(self, context: int) -> bool:

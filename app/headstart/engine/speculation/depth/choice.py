@@ -18,7 +18,7 @@ from headstart.engine.speculation.depth.cost_table import MAX_LOOKUP, CostTable
 from headstart.engine.speculation.depth.looks import Looks
 from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth
-from headstart.engine.speculation.plan import PLAIN, Chain, Path, Plan
+from headstart.engine.speculation.plan import PLAIN, Chain, DraftPlan, Path
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import Match
 
@@ -103,7 +103,7 @@ class Depth:
         lag: int | None,
         unseen: int = 0,
         chains: Sequence[Chain] = (),
-    ) -> Plan:
+    ) -> DraftPlan:
         """The next round. `room`: how many draft tokens may be verified at most; `match`: text that
         repeats itself; `lag`: how many tokens the draft has to prefill before it can draft, None
         without one; `unseen`: how much of the text it would have to prefill to see all of it, 0 if
@@ -125,7 +125,7 @@ class Depth:
         allowed = self.budget.risk() / costs.decode_time
         if unseen and lag is not None and self.costs.affordable(unseen, context, allowed / 2):
             # the draft began with the end of the text only, and has earned to see the rest
-            return Plan(Origin.DRAFT, probe=True, from_start=True)
+            return DraftPlan(Origin.DRAFT, probe=True, from_start=True)
         live = lag is not None and lag <= LIVE_LAG and pair is not None
         self._rate = 1.0
         room = min(room, self.costs.most_to_verify(context))
@@ -136,21 +136,21 @@ class Depth:
         )
         best, plan = 1.0, PLAIN
         if self._rate > 1:
-            best, plan = self._rate, Plan(Origin.DRAFT, self._drafted(context, drafted))
+            best, plan = self._rate, DraftPlan(Origin.DRAFT, self._drafted(context, drafted))
         if match is not None:
             chance, length = self.target.lengths.chance, match.length
             chances = (chance(length + index) for index in range(min(room, MAX_LOOKUP)))
             depth, rate = self._free(chances, context, allowed)
             if rate > best:
-                best, plan = rate, Plan(Origin.LOOKUP, depth)
+                best, plan = rate, DraftPlan(Origin.LOOKUP, depth)
         for chain in chains:
             depth, rate = self._free(chain.chances[:room], context, allowed)
             if rate > best:
-                best, plan = rate, Plan(Origin.LOOKUP, depth, chain=chain)
+                best, plan = rate, DraftPlan(Origin.LOOKUP, depth, chain=chain)
         if plan is PLAIN and live:
             # on the whole it does not pay, but drafts that look sure may
             if self.worth.draft_value(lag or 1, context, drafted, allowed) > 0:
-                return Plan(Origin.DRAFT, self._drafted(context, drafted))
+                return DraftPlan(Origin.DRAFT, self._drafted(context, drafted))
             return self._looks.plan(context, lag or 1, room)
         if lag is not None and not live and pair is not None:
             return self._catch_up.plan(context, lag) or plan
@@ -166,16 +166,18 @@ class Depth:
         target = self.target
         return target.costs.decode_time > 0 and target.time_budget >= 0 and self.budget.proven
 
-    def _fixed(self, room: int, match: Match | None, draft: bool, chains: Sequence[Chain]) -> Plan:
+    def _fixed(
+        self, room: int, match: Match | None, draft: bool, chains: Sequence[Chain]
+    ) -> DraftPlan:
         depth = min(self.settings.depth, room)
         if match is not None:
             chance = self.target.lengths.chance(match.length)
             if not draft or (self.pair is not None and chance > self.pair.margins.mean):
-                return Plan(Origin.LOOKUP, depth)
+                return DraftPlan(Origin.LOOKUP, depth)
         if draft or not chains:
-            return Plan(Origin.DRAFT, depth) if draft else PLAIN
+            return DraftPlan(Origin.DRAFT, depth) if draft else PLAIN
         chain = max(chains, key=lambda one: one.chances[0])
-        return Plan(Origin.LOOKUP, min(depth, len(chain.tokens)), chain=chain)
+        return DraftPlan(Origin.LOOKUP, min(depth, len(chain.tokens)), chain=chain)
 
     def worth_a_row(self, chance: float, context: int) -> bool:
         """Whether a table's draft whose first token is right with this chance can be worth any

@@ -10,7 +10,7 @@ from headstart.core.chats.parts import Origin
 from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth
-from headstart.engine.speculation.plan import PLAIN, Plan
+from headstart.engine.speculation.plan import PLAIN, DraftPlan
 
 # so many rows are timed again, after so many tokens at first, and each time that they are as slow
 # as they were after twice as many
@@ -30,7 +30,7 @@ class Looks:
         """A reply begins; one that ended with a look has not learned from it."""
         self.looking = False
 
-    def plan(self, context: int, lag: int, room: int) -> Plan:
+    def plan(self, context: int, lag: int, room: int) -> DraftPlan:
         """A round that times a verification whose cost is doubted, where that may be spent. At the
         worst it costs as much as its rows one by one."""
         budget, costs = self._budget, self._costs
@@ -46,7 +46,7 @@ class Looks:
             more = (rows - 2) * costs.one_more(context)
             if rows - 1 <= room and first + more + worst <= allowed:
                 self.looking = True
-                return Plan(Origin.DRAFT, rows - 1)
+                return DraftPlan(Origin.DRAFT, rows - 1)
         return PLAIN
 
     def end(self, context: int) -> None:
