@@ -16,6 +16,7 @@ from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
 from headstart.chat.services import ModelLocations, Services, make_services
 from headstart.chat.transfer.backup import Places
+from headstart.core.events import NoticeKind
 from headstart.core.told import told
 from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
@@ -97,7 +98,7 @@ async def open_app(
         # loading or prefilling unasked would end it again, at every start
         services.local.preload.hold_back()
     if said:
-        window.banner.show_text("start", " ".join(said))
+        window.banner.show_text(NoticeKind.START, " ".join(said))
     return App(home, window, controllers, services, storage, prefix_store)
 
 
@@ -169,7 +170,7 @@ async def database_opens(app: App) -> str:
     if app.window.banner.isVisible():
         said.insert(0, app.window.banner.text())
     if said:
-        app.window.banner.show_text("start", " ".join(said))
+        app.window.banner.show_text(NoticeKind.START, " ".join(said))
     if not store.interrupted:
         return ""
     return await app.storage.run(lambda opened: opened.chats.last_interrupted())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from headstart.core.events import NoticeKind
 from headstart.ui.shell import qt_first  # noqa: F401
 
 # isort: split
@@ -184,7 +185,7 @@ def _tell_crash(app: App, unexpected: Unexpected, crashed: Path) -> None:
     """The last program was ended by native code, which left a trace."""
     banner = app.window.banner
     said = [banner.text()] if banner.isVisible() else [told("died").text]
-    banner.show_text("start", " ".join(said))
+    banner.show_text(NoticeKind.START, " ".join(said))
     banner.offer(
         "Show details…",
         lambda: unexpected.show("Native code ended the program.", crash_details(crashed)),

@@ -17,6 +17,7 @@ from headstart.chat.models import ModelList
 from headstart.chat.servers import ConsentNeeded
 from headstart.core.chats.values import FinishReason, MessageStatus
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.ref import ModelRef
 from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings.schema import EngineSettings, SamplingChoice, changed
@@ -297,7 +298,7 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
         assert "without Apple's chips" in app.window.banner.text()
         choices = await app.services.local.drafts.choices(app.controllers.open.id)
         (verdict,) = [item.verdict for item in choices if item.key == str(folder)]
-        assert verdict.works == "no"
+        assert verdict.works is Works.NO
         assert "without Apple's chips" in verdict.reason
         await _add(app, server)
         app.window.header.pill.choices.popup(app.window.pos())

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from headstart.assembly import App, close_app, open_app
 from headstart.core.chats.saved_prompts import PROMPTS
+from headstart.core.events import NoticeKind
 from headstart.core.settings.schema import Preset, SamplingChoice, SavedPrompt, changed
 from headstart.core.told import told
 from headstart.home import Home
@@ -168,7 +169,7 @@ async def servers(guide: Guide, server: ScriptedServer) -> None:
 
 async def trouble(guide: Guide) -> None:
     banner = guide.window.banner
-    banner.show_text("start", told("died-writing", model="SmolLM2-135M-Instruct").text)
+    banner.show_text(NoticeKind.START, told("died-writing", model="SmolLM2-135M-Instruct").text)
     banner.offer("Show details…", lambda: None)
     await guide.shot("trouble")
     banner.dismiss()

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 
 from headstart import __version__
+from headstart.core.events import NoticeKind
 from headstart.ui.shell.news_window import NewsWindow
 from tests.conftest import OpenApp
 
@@ -36,6 +37,6 @@ async def test_an_update_is_told_once(running: OpenApp, before: str) -> None:
 async def test_news_do_not_cover_what_went_wrong(running: OpenApp) -> None:
     async with running() as app:
         app.services.preferences.update(told_version="0.0.9")
-        app.window.banner.show_text("start", "Something was lost.")
+        app.window.banner.show_text(NoticeKind.START, "Something was lost.")
         app.window.news.tell()
         assert app.window.banner.text() == "Something was lost."

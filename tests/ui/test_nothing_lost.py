@@ -90,6 +90,6 @@ async def test_esc_closes_the_editor_that_has_the_focus(running: OpenApp) -> Non
         assert widget is not None
         assert widget.editor is not None
         assert widget.editor.toPlainText().endswith(" and lakes")
-        widget.focus_editor()
+        widget.editor.setFocus()
         app.window.escape()
         assert not widget.editing

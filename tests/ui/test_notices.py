@@ -6,15 +6,16 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from headstart.core.events import NoticeKind
 from headstart.ui.shell import notices
-from headstart.ui.shell.notices import START, Banner, Toast
+from headstart.ui.shell.notices import Banner, Toast
 from tests.conftest import OpenApp, until
 
 
 def test_what_was_told_at_the_start_stays_until_it_is_dismissed(qapp: QApplication) -> None:
     banner = Banner()
-    banner.show_text(START, "2 replies were interrupted.")
-    banner.show_text("problem", "The model is missing.")
+    banner.show_text(NoticeKind.START, "2 replies were interrupted.")
+    banner.show_text(NoticeKind.PROBLEM, "The model is missing.")
     assert banner.text() == "2 replies were interrupted.\n\nThe model is missing."
     # the problem is over, the other notice is not
     banner.withdraw()
@@ -22,7 +23,7 @@ def test_what_was_told_at_the_start_stays_until_it_is_dismissed(qapp: QApplicati
     assert not banner.isHidden()
     banner.dismiss()
     assert banner.isHidden()
-    banner.show_text("problem", "The disk is full.")
+    banner.show_text(NoticeKind.PROBLEM, "The disk is full.")
     assert banner.text() == "The disk is full."
     banner.withdraw()
     assert banner.isHidden()
@@ -31,16 +32,16 @@ def test_what_was_told_at_the_start_stays_until_it_is_dismissed(qapp: QApplicati
 def test_an_offer_goes_with_what_it_belongs_to(qapp: QApplication) -> None:
     banner = Banner()
     taken: list[int] = []
-    banner.show_text("problem", "It does not fit.")
+    banner.show_text(NoticeKind.PROBLEM, "It does not fit.")
     banner.offer("Use 8,192 tokens", lambda: taken.append(8192))
     # told once more, by another part of the program
-    banner.show_text("problem", "It does not fit.")
+    banner.show_text(NoticeKind.PROBLEM, "It does not fit.")
     button = banner.findChild(QPushButton)
     assert button is not None
     assert (button.text(), button.isHidden()) == ("Use 8,192 tokens", False)
-    banner.show_text("problem", "The disk is full.")
+    banner.show_text(NoticeKind.PROBLEM, "The disk is full.")
     assert button.isHidden()
-    banner.show_text("problem", "It does not fit.")
+    banner.show_text(NoticeKind.PROBLEM, "It does not fit.")
     assert button.isHidden()
     banner.offer("Use 4,096 tokens", lambda: taken.append(4096))
     banner.act()

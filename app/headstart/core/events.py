@@ -109,10 +109,29 @@ class TextAdded(Struct, frozen=True):
     seconds: float  # since the first of them
 
 
-class Notice(Struct, frozen=True):
-    """Something the user should know that is no error; `kind` lets a window merge repeats."""
+class NoticeKind(StrEnum):
+    """Subjects of notices: a new one takes the place of an older one of its kind."""
 
-    kind: str
+    CONTEXT_DROPPED = "context-dropped"
+    CONTEXT_NEARLY_FULL = "context-nearly-full"
+    DRAFT = "draft"
+    EXACT = "exact"
+    GPU = "gpu"
+    IMAGES = "images"
+    MEMORY = "memory"
+    MODEL = "model"
+    SERVER = "server"
+    TEMPLATE = "template"
+    # of the window
+    NEWS = "news"
+    PROBLEM = "problem"
+    START = "start"
+
+
+class Notice(Struct, frozen=True):
+    """News for the user that are no error."""
+
+    kind: NoticeKind
     told: Told
 
 

@@ -82,6 +82,8 @@ class ModelFacts(Struct, frozen=True):
     chunk: int = 256
     # what it was found not to do here
     lacking: Lacking = LACKS_NOTHING
+    # flash attention, or the plain kind
+    flash: bool = True
     # what else decides what KV bytes mean, besides the model file: library, KV types, layout
     state: str = ""
     # how wide a hidden state is

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headstart.core.models.profiles import ProfileKey, Profiles, recall, remember
+from headstart.core.models.profiles import ProfileKey, ProfileKind, Profiles, recall, remember
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.stop import NEVER, StopSignal
 
@@ -25,8 +25,6 @@ SPARE = 1
 LONG, SHORT = 520, 48
 ROWS = (2, 5, 16)
 TEXT = "The river carries stones from the hills to the sea, and the sea gives back rain. "
-# the part of a profile's key that a draft's name has elsewhere
-_NAME = "(exact)"
 
 
 class Exactness(msgspec.Struct, frozen=True):
@@ -40,13 +38,13 @@ class Exactness(msgspec.Struct, frozen=True):
 
 
 def recall_exactness(profiles: Profiles | None, model: str, device: str) -> Exactness | None:
-    return recall(profiles, ProfileKey(model, _NAME, device), Exactness)
+    return recall(profiles, ProfileKey(model, "", device, ProfileKind.EXACT), Exactness)
 
 
 def remember_exactness(
     profiles: Profiles | None, model: str, device: str, found: Exactness
 ) -> None:
-    remember(profiles, ProfileKey(model, _NAME, device), found)
+    remember(profiles, ProfileKey(model, "", device, ProfileKind.EXACT), found)
 
 
 def check(decoder: Decoder, stop: StopSignal = NEVER) -> Exactness:

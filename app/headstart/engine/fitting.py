@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Emit, Notice
+from headstart.core.events import Emit, Notice, NoticeKind
 from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
@@ -153,4 +153,4 @@ class Fitting:
         return EnvironmentProblem("system-prompt-too-long", tokens=prompt, size=self._size)
 
     def _tell(self, emit: Emit) -> None:
-        emit(Notice("context-dropped", told("context-dropped", dropped=self._dropped)))
+        emit(Notice(NoticeKind.CONTEXT_DROPPED, told("context-dropped", dropped=self._dropped)))

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, field
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Emit, Notice
+from headstart.core.events import Emit, Notice, NoticeKind
 from headstart.core.models.abilities import Ability
 from headstart.core.models.fit import Need
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
@@ -103,7 +103,7 @@ class LoadedModel(Struct):
         name = self.wanted.model.name
         tell(name, self.template, emit)
         for ability in self.untold:
-            emit(Notice("model", told(f"model-lacks-{ability.value}", name=name)))
+            emit(Notice(NoticeKind.MODEL, told(f"model-lacks-{ability.value}", name=name)))
         self.untold = ()
         store, running = self.resources.store, self.resources.running
         try:
@@ -151,7 +151,10 @@ class LoadedModel(Struct):
         if self.exactness is None or self.exactness.exact:
             return request
         emit(
-            Notice("exact", told("not-exact", name=self.wanted.model.name, gap=self.exactness.gap))
+            Notice(
+                NoticeKind.EXACT,
+                told("not-exact", name=self.wanted.model.name, gap=self.exactness.gap),
+            )
         )
         off = msgspec.structs.replace(request.speculation, enabled=False)
         load = msgspec.structs.replace(request.load, draft=None)

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Collection, Iterator
 
 from headstart.core.errors import WeightsLost
-from headstart.core.events import Emit, Finished, GenerationEvent, Notice
+from headstart.core.events import Emit, Finished, GenerationEvent, Notice, NoticeKind
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.told import told
 from headstart.engine.decoder import DecodeAborted
@@ -129,7 +129,11 @@ def _with_doubts(loaded: LoadedModel, emit: Emit) -> Emit:
 
     def posted(event: GenerationEvent) -> None:
         if isinstance(event, Finished) and loaded.written_over:
-            emit(Notice("model", told("model-file-written-over", name=loaded.wanted.model.name)))
+            emit(
+                Notice(
+                    NoticeKind.MODEL, told("model-file-written-over", name=loaded.wanted.model.name)
+                )
+            )
         emit(event)
 
     return posted

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from headstart.core.events import Emit, Notice
+from headstart.core.events import Emit, Notice, NoticeKind
 from headstart.core.requests import GenerationRequest
 from headstart.core.told import Told, about, told
 from headstart.engine import template
@@ -60,4 +60,4 @@ def tell(name: str, used: template.ChatTemplate, emit: Emit) -> None:
     """Say which template is used for a model instead of its own, and why."""
     if used.fallback is not None:
         said = about("template-fallback", used.fallback, name=name, form=used.fallback_name)
-        emit(Notice("template", said))
+        emit(Notice(NoticeKind.TEMPLATE, said))

@@ -20,6 +20,7 @@ from headstart.core.events import (
     Emit,
     Finished,
     Notice,
+    NoticeKind,
     Prefilling,
     Speculating,
 )
@@ -299,7 +300,7 @@ class Turn:
         self._warned = True
         rule = "drop" if self._request.when_full == "drop_oldest" else "stop"
         said = told(f"context-nearly-full-{rule}", used=used, size=self._size)
-        self._emit(Notice("context-nearly-full", said))
+        self._emit(Notice(NoticeKind.CONTEXT_NEARLY_FULL, said))
 
     def _flush(self, force: bool = False) -> None:
         since_first = self._reply.flush(force)

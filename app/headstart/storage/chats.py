@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, select, update
 
 from headstart.core.chats.values import Chat, ChatSummary, MessageStatus, TrashedChat, now_ms
-from headstart.core.models.profiles import RECYCLED
+from headstart.core.models.profiles import ProfileKind
 from headstart.core.settings.schema import ChatOptions
 from headstart.storage.tables import rows
 from headstart.storage.tables.definitions import (
@@ -175,7 +175,7 @@ class ChatTable:
                 connection.execute(delete(chats).where(chats.c.id == one))
             if ids:
                 # whose words are in them, nothing says
-                mixed = speed_profiles.c.draft == RECYCLED
+                mixed = speed_profiles.c.kind == ProfileKind.RECYCLED
                 connection.execute(delete(speed_profiles).where(mixed))
 
     @staticmethod

@@ -6,7 +6,7 @@ from sqlalchemy import Engine, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from headstart.core.chats.values import now_ms
-from headstart.core.models.profiles import RECYCLED, ProfileKey
+from headstart.core.models.profiles import ProfileKey, ProfileKind
 from headstart.storage.tables.definitions import speed_profiles
 
 
@@ -22,6 +22,7 @@ class ProfileTable:
                     table.target == key.target,
                     table.draft == key.draft,
                     table.device == key.device,
+                    table.kind == key.kind,
                 )
             ).scalar()
         return None if data is None else str(data).encode()
@@ -32,13 +33,13 @@ class ProfileTable:
         with self._engine.begin() as connection:
             connection.execute(
                 statement.on_conflict_do_update(
-                    index_elements=["target", "draft", "device"],
+                    index_elements=["target", "draft", "device", "kind"],
                     set_={"updated_at": row["updated_at"], "data": row["data"]},
                 )
             )
 
     def forget_words(self) -> None:
         """Of all models: whose words are in them, nothing says."""
-        mixed = speed_profiles.c.draft == RECYCLED
+        mixed = speed_profiles.c.kind == ProfileKind.RECYCLED
         with self._engine.begin() as connection:
             connection.execute(delete(speed_profiles).where(mixed))

@@ -15,6 +15,7 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.servers import Servers
 from headstart.core.hub.catalog import Search
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.installed import InstalledModel
 from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.schema import Settings, changed
@@ -110,14 +111,14 @@ async def test_drafts_are_found_here_first_and_else_in_the_family(world: World) 
     details = await world.discover.details("maker/Family3-8B-GGUF")
     variant = details.variants[1]
     offers = await world.discover.drafts(details, variant)
-    chosen = next(offer for offer in offers if offer.works == "yes")
+    chosen = next(offer for offer in offers if offer.works is Works.YES)
     # of its family, by the vocabulary; the other one was not even looked at
     assert chosen.name.startswith("Family3-0.5B")
     assert chosen.details is not None
     assert not any("Other1" in offer.name for offer in offers)
     world.install("tiny.gguf", make_gguf(weights=256 << 10))
     offers = await world.discover.drafts(details, variant)
-    here = next(offer for offer in offers if offer.works == "yes")
+    here = next(offer for offer in offers if offer.works is Works.YES)
     assert here.installed is not None
     assert here.name == "tiny"
 

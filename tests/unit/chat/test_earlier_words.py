@@ -12,13 +12,13 @@ import pytest
 from headstart.chat.chat_list import ChatList
 from headstart.chat.choices import Choices
 from headstart.chat.prefixes import Prefixes
-from headstart.core.models.profiles import RECYCLED, ProfileKey
+from headstart.core.models.profiles import ProfileKey, ProfileKind
 from headstart.core.settings.schema import ChatOptions
 from headstart.engine.prefix.store import PrefixStore
 from headstart.storage.adapters.prefix_index import StoredPrefixes
 from tests.support.answers import Talk
 
-TABLE = ProfileKey("a model", RECYCLED, "")
+TABLE = ProfileKey("a model", "", "", ProfileKind.RECYCLED)
 SPEEDS = ProfileKey("a model", "a draft", "cpu")
 
 

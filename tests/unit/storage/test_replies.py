@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headstart.core.chats.parts import text_part
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role
-from headstart.core.models.profiles import RECYCLED, ProfileKey
+from headstart.core.models.profiles import ProfileKey, ProfileKind
 from headstart.core.settings.schema import ChatOptions
 from headstart.storage.adapters.profiles import StoredProfiles
 from headstart.storage.adapters.replies import StoredReplies
@@ -49,7 +49,10 @@ def test_candidates_of_all_models_go_when_a_chat_is_deleted_for_good(tmp_path: P
     storage = Storage(tmp_path / "a.db", tmp_path / "backups")
     say(storage, "a", ["q", "a reply"], "wide", ChatOptions())
     profiles = StoredProfiles(storage)
-    candidates, speeds = ProfileKey("wide", RECYCLED, ""), ProfileKey("wide", "", "cpu")
+    candidates, speeds = (
+        ProfileKey("wide", "", "", ProfileKind.RECYCLED),
+        ProfileKey("wide", "", "cpu"),
+    )
     for key in (candidates, speeds):
         profiles.save(key, b"{}")
     assert profiles.load(candidates) == b"{}"

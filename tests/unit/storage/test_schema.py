@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 from headstart.core.errors import DatabaseProblem
-from headstart.core.models.profiles import ProfileKey
+from headstart.core.models.profiles import ProfileKey, ProfileKind
 from headstart.storage import schema
 from headstart.storage.database import open_database, open_engine
 from headstart.storage.messages import MessageTable
@@ -168,6 +168,26 @@ def test_a_database_of_the_first_schema_keeps_everything(tmp_path: Path) -> None
     assert profiles.load(key._replace(draft="")) is None
     engine.dispose()
     assert len(list((tmp_path / "backups").glob("a-*-schema-0001.db"))) == 1
+
+
+def test_measurements_get_their_kind(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    _at_revision(path, "0008")
+    names = ["", "a draft", *(f"({kind.value})" for kind in ProfileKind if kind != "speed")]
+    _change(
+        path,
+        *(
+            f"INSERT INTO speed_profiles VALUES ('target', '{name}', 'cpu', 1, '{number}')"
+            for number, name in enumerate(names)
+        ),
+    )
+    engine = _open(tmp_path)
+    profiles = ProfileTable(engine)
+    for number, name in enumerate(names):
+        kind = ProfileKind(name.strip("()")) if name.startswith("(") else ProfileKind.SPEED
+        draft = "" if kind is not ProfileKind.SPEED else name
+        assert profiles.load(ProfileKey("target", draft, "cpu", kind)) == str(number).encode()
+    engine.dispose()
 
 
 def test_a_newer_database_that_is_open_already_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from headstart.chat.preferences import Preferences
 from headstart.core.chats.values import TurnStats
 from headstart.core.errors import ModelProblem
 from headstart.core.models import fit
-from headstart.core.models.draft_choice import Candidate, best
+from headstart.core.models.draft_choice import Candidate, Works, best
 from headstart.core.models.fit import Pair, automatic_context
 from headstart.core.models.heads import OWN_LAYERS
 from headstart.core.models.ref import ModelRef
@@ -79,7 +79,7 @@ class AutomaticDraft:
         sizes = {model.key: model for model in installed}
         found = []
         for choice in choices:
-            if choice.verdict.works == "no":
+            if choice.verdict.works is Works.NO:
                 continue
             model = sizes.get(choice.key)
             if model is not None and not _fits_beside(target, model, engine):

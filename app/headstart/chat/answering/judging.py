@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from headstart.core.errors import ModelProblem
 from headstart.core.models import fit
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.fit import Pair, automatic_context
 from headstart.core.models.heads import OWN_LAYERS, HeadFacts, HeadKind
 from headstart.core.models.ref import ModelRef
@@ -43,19 +44,19 @@ def judged_for(
     def verdict_of(model: ModelRef) -> PairVerdict:
         why = whys.get(model.key)
         if why is not None:
-            return PairVerdict("no", (why,))
+            return PairVerdict(Works.NO, (why,))
         card = read_card(model)
         context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
         need = fit.need(card.shape, min(context, card.context_length or context), engine)
         if fit.judge(need, free) == "no":
             why = told("draft-needs-memory", need=need.total, free=free.available)
-            return PairVerdict("no", (why,))
+            return PairVerdict(Works.NO, (why,))
         notes = (told("draft-for-server", host=target.host), told("draft-fits", need=need.total))
-        return PairVerdict("yes", notes)
+        return PairVerdict(Works.YES, notes)
 
     small = sorted(installed, key=lambda model: model.size)
     choices = [DraftChoice(one.key, one.name, _read(verdict_of, one)) for one in small]
-    return sorted(choices, key=lambda choice: choice.verdict.works == "no")
+    return sorted(choices, key=lambda choice: choice.verdict.works is Works.NO)
 
 
 def drafts_itself(target: ModelRef) -> bool:
@@ -79,13 +80,13 @@ def judged(
     def of_model(model: ModelRef) -> PairVerdict:
         why = whys.get(model.key)
         if why is not None:
-            return PairVerdict("no", (why,))
+            return PairVerdict(Works.NO, (why,))
         return judge(card, read_card(model), context, engine, free)
 
     def of_head(model: ModelRef) -> PairVerdict:
         facts = read_head(model)
         if facts is None:
-            return PairVerdict("no", (told("head-not-run-here"),))
+            return PairVerdict(Works.NO, (told("head-not-run-here"),))
         return judge_head(card, facts, head_shape(model), context, engine, free)
 
     def of_itself() -> PairVerdict | None:
@@ -99,14 +100,14 @@ def judged(
     choices = [] if itself is None else [DraftChoice(OWN_LAYERS, "Own layers", itself)]
     for verdict, models in ((of_head, heads), (of_model, installed)):
         choices += [DraftChoice(one.key, one.name, _read(verdict, one)) for one in models]
-    order = {"yes": 0, "by text": 1, "no": 2}
-    return sorted(choices, key=lambda choice: order[choice.verdict.works])
+    order = list(Works)
+    return sorted(choices, key=lambda choice: order.index(choice.verdict.works))
 
 
 def _read(judged: Callable[[ModelRef], PairVerdict], model: ModelRef) -> PairVerdict:
     try:
         return judged(model)
     except ModelProblem as problem:
-        return PairVerdict("no", (about("draft-unreadable", problem.told),))
+        return PairVerdict(Works.NO, (about("draft-unreadable", problem.told),))
     except OSError as error:
-        return PairVerdict("no", (told("draft-unreadable", problem=error.strerror or error),))
+        return PairVerdict(Works.NO, (told("draft-unreadable", problem=error.strerror or error),))

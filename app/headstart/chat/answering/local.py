@@ -12,7 +12,7 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, images_in, local_request
-from headstart.core.events import GenerationEvent, Notice, Waiting
+from headstart.core.events import GenerationEvent, Notice, NoticeKind, Waiting
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.told import told
@@ -62,7 +62,7 @@ def _first_events(asked: Asked, wanted: LoadRequest, waits: bool) -> list[Genera
     """What is known before the engine says anything."""
     events: list[GenerationEvent] = []
     if wanted.projector is None and asked.branch and images_in(asked.branch[-1:]):
-        events.append(Notice("images", told("images-not-seen", name=wanted.model.name)))
+        events.append(Notice(NoticeKind.IMAGES, told("images-not-seen", name=wanted.model.name)))
     if waits:
         events.append(Waiting())
     return events

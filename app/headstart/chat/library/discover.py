@@ -22,6 +22,7 @@ from headstart.core.hub import catalog_filter
 from headstart.core.hub.catalog import Details, Fit, Repository, Search, Variant
 from headstart.core.hub.presence import cached_repository
 from headstart.core.models.described import ModelCard
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.fit import ModelShape, Pair, automatic_context, judge
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.recommended import Recommended
@@ -180,7 +181,7 @@ class Discover:
         installed = await self._models.installed()
         found = await asyncio.to_thread(self._installed_drafts, target, installed)
         found += await self._heads.offers(details.repository.name, target)
-        if not any(offer.works == "yes" for offer in found):
+        if not any(offer.works is Works.YES for offer in found):
             found += await asyncio.to_thread(self._hub_drafts, details.repository, target)
         return _sorted(found)
 
@@ -195,7 +196,7 @@ class Discover:
         # as its maker calls it, whatever the user does
         name = own.rpartition("/")[2] or model.ref.path.stem
         found += await self._heads.offers(name, target, own)
-        if not any(offer.works == "yes" for offer in found):
+        if not any(offer.works is Works.YES for offer in found):
             parameters = 2 * model.ref.size
             like = Repository(model.ref.name, ("gguf",), parameters=parameters)
             found += await asyncio.to_thread(self._hub_drafts, like, target)
@@ -228,7 +229,7 @@ class Discover:
                 offer = self._hub_draft(repository, target)
                 if offer is not None:
                     offers.append(offer)
-                if offer is not None and offer.works == "yes":
+                if offer is not None and offer.works is Works.YES:
                     break
         return offers
 
@@ -318,4 +319,4 @@ class Discover:
 
 
 def _sorted(offers: list[DraftOffer]) -> list[DraftOffer]:
-    return sorted(offers, key=lambda offer: ("yes", "by text", "no").index(offer.works))
+    return sorted(offers, key=lambda offer: list(Works).index(offer.works))

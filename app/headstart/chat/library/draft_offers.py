@@ -17,6 +17,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.hub import catalog_filter
 from headstart.core.hub.catalog import Details, Search, Variant
 from headstart.core.models.described import ModelCard
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.fit import ModelShape, Pair, automatic_context
 from headstart.core.models.heads import HeadFacts
 from headstart.core.models.ref import ModelRef
@@ -34,7 +35,7 @@ class DraftOffer(Struct, frozen=True):
 
     name: str
     size: int
-    works: str  # "yes", "by text" or "no"
+    works: Works
     reason: str
     installed: ModelRef | None = None
     details: Details | None = None
@@ -118,4 +119,4 @@ class FoundHeads:
         engine, free = self._preferences.current.engine, memory()
         context = engine.context_length or automatic_context(Pair(target.shape), engine, free)
         verdict = judge_head(target, facts, shape, context, engine, free)
-        return None if verdict.works == "no" else verdict
+        return None if verdict.works is Works.NO else verdict

@@ -9,15 +9,25 @@ the time of 1 + d * c forwards.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 from msgspec import Struct
+
+
+class Works(StrEnum):
+    """The judgement of a draft, the best one first; BY_TEXT is slower."""
+
+    YES = "yes"
+    BY_TEXT = "by text"
+    NO = "no"
+
 
 # tokens after which a measurement counts for itself, and after which older ones fade
 KNOWN, FADES = 200, 2_000
 # less than that is no gain: the memory is worth more
 LEAST = 1.03
 # how often drafts of each kind are right before anything was measured
-_RIGHT = {"yes": 0.75, "by text": 0.55}
+_RIGHT = {Works.YES: 0.75, Works.BY_TEXT: 0.55}
 # a head costs about a layer, and is right less often than a good model
 _HEAD_COST, _HEAD_RIGHT = 0.06, 0.6
 # verifying several tokens costs more than one, on most computers
@@ -42,7 +52,7 @@ class Candidate(Struct, frozen=True):
     """A draft that works. `share`: of the target's size; None for heads and own layers."""
 
     key: str
-    works: str
+    works: Works
     share: float | None
     measured: Measured = Measured()
 

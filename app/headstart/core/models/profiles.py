@@ -1,22 +1,33 @@
-"""Where measured speeds are kept: the engine writes bytes under a key, storage keeps them."""
+"""Measured speeds: the engine writes bytes under a key, storage keeps them."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec import MsgspecError, json
 
-# in the place of a draft: what a target thought likely after which tokens (see `Recycling`). It is
-# made of the text of chats, and goes when one of them is deleted
-RECYCLED = "(recycled)"
+
+class ProfileKind(StrEnum):
+    """The facts that a measurement holds. RECYCLED has candidates after tokens (see `Recycling`):
+    they are made of the text of chats, and go when one of them is deleted."""
+
+    SPEED = "speed"
+    TUNING = "tuning"
+    HEAD = "head"
+    IMAGES = "images"
+    EXACT = "exact"
+    PREFIX = "prefix"
+    RECYCLED = "recycled"
 
 
 class ProfileKey(NamedTuple):
-    """What a measurement belongs to; `draft` is empty for the target alone."""
+    """The subject of a measurement; `draft` is empty for the target alone."""
 
     target: str
     draft: str
-    device: str  # backend, threads and KV type: what else decides the speed
+    device: str  # backend, threads and KV type: whatever else decides the speed
+    kind: ProfileKind = ProfileKind.SPEED
 
 
 class Profiles(Protocol):

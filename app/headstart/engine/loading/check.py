@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from msgspec import structs
 
@@ -17,7 +17,7 @@ from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.models import fit
 from headstart.core.models.fit import Pair
 from headstart.core.models.heads import HeadFacts
-from headstart.core.models.profiles import ProfileKey, Profiles, recall, remember
+from headstart.core.models.profiles import ProfileKey, ProfileKind, Profiles, recall, remember
 from headstart.core.models.ref import ModelRef
 from headstart.core.models.tuning import Tuning
 from headstart.core.requests import LoadRequest
@@ -27,17 +27,9 @@ from headstart.engine.backends.checked import Checked
 from headstart.engine.resources import CheckedModels, Resources
 from headstart.engine.stop import StopSignal
 
-# stands where a profile's key has the name of a draft
-_TUNING = "(tuning)"
 _WORKS = 1
-
-
-class Partner(StrEnum):
-    """Files that are tried together with a target; stands where a profile's key has the name of a
-    draft."""
-
-    HEAD = "(head)"
-    PROJECTOR = "(images)"
+# files that are tried together with a target
+Partner: TypeAlias = Literal[ProfileKind.HEAD, ProfileKind.IMAGES]
 
 
 def shapes(checked: CheckedModels, wanted: LoadRequest) -> Pair:
@@ -75,7 +67,7 @@ def check(
         raise ModelProblem("cannot-run", name=model.name, why=why)
     # without a layer there now, nothing can be measured
     device = select.tuned_for(model, engine) if resources.profiles and layers != 0 else ""
-    key = ProfileKey(model.signature, _TUNING, device)
+    key = ProfileKey(model.signature, "", device, ProfileKind.TUNING)
     known = resources.checked.lacking(model, engine)
     tuning = recall(resources.profiles, key, Tuning) if device else None
     if known is not None and (not device or tuning is not None):
@@ -98,7 +90,7 @@ def works_together(
 ) -> bool:
     """Whether a model and a file beside it work: tried once, and kept as `named`. A failure may
     have been the moment's fault, and is tried again with each load."""
-    key = ProfileKey(model.signature, partner.value, named)
+    key = ProfileKey(model.signature, "", named, partner)
     if recall(profiles, key, int) == _WORKS:
         return True
     works = try_out()

@@ -13,6 +13,7 @@ from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit
 from headstart.core.models.fit import Pair, of_draft
 from headstart.core.models.heads import HeadFacts, HeadKind
+from headstart.core.models.profiles import ProfileKind
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.running import Doing, noted
@@ -20,7 +21,7 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder
 from headstart.engine.loaded_model import LoadedModel
-from headstart.engine.loading.check import Partner, check, head_of, shapes, works_together
+from headstart.engine.loading.check import check, head_of, shapes, works_together
 from headstart.engine.loading.plan import LoadPlan
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.stop import StopSignal
@@ -103,7 +104,7 @@ class _Opening(Struct, frozen=True):
         fits = head.width in (0, facts.width)
         if not fits or head.vocabulary not in (0, facts.vocabulary_size):
             raise ModelProblem("head-for-another-model", name=draft.name)
-        if "plain attention" in facts.state:
+        if not facts.flash:
             # as the target really runs, whatever the settings say
             settings = replace(settings, flash_attention="off")
         run, opened = settings.as_run, None
@@ -121,7 +122,7 @@ class _Opening(Struct, frozen=True):
         return works_together(
             self.loaded.resources.profiles,
             target,
-            Partner.HEAD,
+            ProfileKind.HEAD,
             f"{fingerprint(draft.path).hex()}, {kind.value}, {run.flash_attention}, {state}",
             lambda: select.check_head(target, draft, kind, run, self.stop),
         )

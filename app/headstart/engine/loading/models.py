@@ -17,6 +17,7 @@ from headstart.core.events import (
     InMemory,
     Loaded,
     Notice,
+    NoticeKind,
     ResidentModel,
     Unloaded,
 )
@@ -90,7 +91,7 @@ class LoadedModels:
         ModelProblem, DecodeAborted."""
         loaded = self.find(wanted)
         if loaded is not None and loaded.changed:
-            emit(Notice("model", told("model-file-changed", name=wanted.model.name)))
+            emit(Notice(NoticeKind.MODEL, told("model-file-changed", name=wanted.model.name)))
             self._drop(loaded)
             loaded = None
         if loaded is None:

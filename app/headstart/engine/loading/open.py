@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import Emit, Loaded, Loading, Notice
+from headstart.core.events import Emit, Loaded, Loading, Notice, NoticeKind
 from headstart.core.models.abilities import Lacking
+from headstart.core.models.profiles import ProfileKind
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest, PromptMessage
 from headstart.core.running import Doing, noted
@@ -21,7 +22,7 @@ from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
 from headstart.engine.loaded_model import LoadedModel
-from headstart.engine.loading.check import Partner, has_own_layers, works_together
+from headstart.engine.loading.check import has_own_layers, works_together
 from headstart.engine.loading.plan import Computer, LoadPlan, refuse_projector
 from headstart.engine.loading.progress import LoadProgress
 from headstart.engine.other_template import OtherTemplate
@@ -138,7 +139,7 @@ def open_projector(
             # images are prefilled from now on
             vision.opened, loaded.prefiller.history = True, None
             return
-    emit(Notice("images", about("images-not-seen-because", why, model=wanted.model.name)))
+    emit(Notice(NoticeKind.IMAGES, about("images-not-seen-because", why, model=wanted.model.name)))
 
 
 def _open_projector(
@@ -154,7 +155,7 @@ def _open_projector(
         works = works_together(
             loaded.resources.profiles,
             model,
-            Partner.PROJECTOR,
+            ProfileKind.IMAGES,
             f"{named.hex()}, {engine.as_run.flash_attention}",
             lambda: select.check_images(model, projector, engine, stop),
         )

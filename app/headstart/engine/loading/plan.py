@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from headstart.core.errors import ModelProblem
-from headstart.core.events import Notice
+from headstart.core.events import Notice, NoticeKind
 from headstart.core.models import fit
 from headstart.core.models.fit import FittingContext, Memory, ModelShape, Need, Pair
 from headstart.core.models.ref import ModelRef
@@ -112,10 +112,10 @@ def plan_target(
     notices = []
     if verdict != "fits":
         facts = {"name": wanted.model.name, "need": need.total, "free": then.memory.available}
-        notices.append(Notice("memory", told("memory-tight", **facts)))
+        notices.append(Notice(NoticeKind.MEMORY, told("memory-tight", **facts)))
     if most_layers is not None:
         said = told("gpu-fewer-layers", name=wanted.model.name, layers=most_layers)
-        notices.append(Notice("gpu", said))
+        notices.append(Notice(NoticeKind.GPU, said))
     return LoadPlan(run, need, target.own_layers > 0, evict, trial_layers, tuple(notices))
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from headstart.core.models.profiles import ProfileKey, Profiles, recall, remember
+from headstart.core.models.profiles import ProfileKey, ProfileKind, Profiles, recall, remember
 
 # how much a new measurement counts
 _WEIGHT = 0.3
-# the part of a profile's key that a draft's name has elsewhere
-_NAME = "(prefix)"
 
 
 class PrefixSpeeds(msgspec.Struct):
@@ -40,8 +38,11 @@ class PrefixSpeeds(msgspec.Struct):
 
 
 def load(profiles: Profiles | None, target: str, device: str) -> PrefixSpeeds:
-    return recall(profiles, ProfileKey(target, _NAME, device), PrefixSpeeds) or PrefixSpeeds()
+    return (
+        recall(profiles, ProfileKey(target, "", device, ProfileKind.PREFIX), PrefixSpeeds)
+        or PrefixSpeeds()
+    )
 
 
 def save(profiles: Profiles | None, target: str, device: str, speeds: PrefixSpeeds) -> None:
-    remember(profiles, ProfileKey(target, _NAME, device), speeds)
+    remember(profiles, ProfileKey(target, "", device, ProfileKind.PREFIX), speeds)

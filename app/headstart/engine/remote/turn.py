@@ -21,6 +21,7 @@ from headstart.core.events import (
     Emit,
     Finished,
     Notice,
+    NoticeKind,
     Prefilling,
 )
 from headstart.core.requests import RemoteRequest
@@ -146,9 +147,8 @@ class RemoteTurn:
                     if attempt > 1:
                         raise
                     continue
-                self._emit(
-                    Notice("server", about("server-retry", problem.told, seconds=math.ceil(wait)))
-                )
+                retry = about("server-retry", problem.told, seconds=math.ceil(wait))
+                self._emit(Notice(NoticeKind.SERVER, retry))
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable")
 
@@ -284,7 +284,7 @@ class RemoteTurn:
         refused = self._parameters.give_way(error)
         if refused:
             less = told("server-takes-less", host=self._model.host, settings=", ".join(refused))
-            self._emit(Notice("server", less))
+            self._emit(Notice(NoticeKind.SERVER, less))
         return refused is not None
 
     def _without_images(self, error: Any) -> bool:
@@ -294,10 +294,8 @@ class RemoteTurn:
         self.with_images = False
         if self._drafting is not None:
             self._drafting.off = True
-        self._emit(Notice("images", told("images-refused", name=self._model.name)))
+        self._emit(Notice(NoticeKind.IMAGES, told("images-refused", name=self._model.name)))
         return True
-
-    # --- what comes ----------------------------------------------------------------------
 
     def _take(self, event: Mapping[str, Any]) -> None:
         self._incoming.event()
@@ -327,7 +325,8 @@ class RemoteTurn:
                 raise problems.cut(self._connection)
             self._finish = _FINISHES.get(finish, FinishReason.END)
             if finish == "content_filter":
-                self._emit(Notice("server", told("server-left-out", host=self._model.host)))
+                less = told("server-left-out", host=self._model.host)
+                self._emit(Notice(NoticeKind.SERVER, less))
 
     @property
     def _written(self) -> str:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from headstart.core.models import fit
 from headstart.core.models.described import ModelCard, Vocabulary
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.fit import Memory
 from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, told
@@ -38,9 +39,9 @@ class VocabularyMatch(Struct, frozen=True):
 
 
 class PairVerdict(Struct, frozen=True):
-    """`works`: "yes", "by text" (slower) or "no"; `notes` say why, and what to expect."""
+    """The judgement of a pair; `notes` say why, and what to expect."""
 
-    works: Literal["yes", "by text", "no"]
+    works: Works
     notes: tuple[Told, ...]
 
     @property
@@ -77,18 +78,18 @@ def judge(
 ) -> PairVerdict:
     """What `draft` is worth as a draft of `target` with so much context and memory."""
     if draft.model.path == target.model.path:
-        return PairVerdict("no", (told("draft-same-model"),))
+        return PairVerdict(Works.NO, (told("draft-same-model"),))
     if draft.model.size >= target.model.size:
-        return PairVerdict("no", (told("draft-too-large", size=draft.model.size),))
+        return PairVerdict(Works.NO, (told("draft-too-large", size=draft.model.size),))
     need = fit.need(draft.shape, min(context, draft.context_length or context), engine)
     if fit.judge(need, memory) == "no":
         why = told("draft-needs-memory", need=need.total, free=memory.available)
-        return PairVerdict("no", (why,))
+        return PairVerdict(Works.NO, (why,))
     match = compare(target.vocabulary, draft.vocabulary)
     if match.tier == "none":
-        return PairVerdict("no", (told("draft-shares-nothing"),))
+        return PairVerdict(Works.NO, (told("draft-shares-nothing"),))
     notes: list[Told] = []
-    works: Literal["yes", "by text"] = "yes"
+    works = Works.YES
     if match.tier == "same":
         notes.append(told("draft-same-vocabulary", tokens=draft.vocabulary_size))
     elif match.tier == "near":
@@ -96,7 +97,7 @@ def judge(
     elif match.tier == "mapped":
         notes.append(told("draft-mapped-vocabulary", overlap=match.overlap))
     else:
-        works = "by text"
+        works = Works.BY_TEXT
         notes.append(told("draft-by-text"))
     if draft.context_length < context:
         notes.append(told("draft-sees-less", tokens=draft.context_length))

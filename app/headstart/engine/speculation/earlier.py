@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 
 from headstart.core.chats.replies import EarlierReplies
-from headstart.core.models.profiles import RECYCLED, ProfileKey, Profiles
+from headstart.core.models.profiles import ProfileKey, ProfileKind, Profiles
 from headstart.core.models.ref import ModelRef
 from headstart.engine.speculation.history import MOST, History
 from headstart.engine.speculation.recycling import Recycling
@@ -37,7 +37,7 @@ class EarlierChats:
     ) -> None:
         self.recycling, self.history = Recycling(), History()
         self._model = model
-        self._key = ProfileKey(model.signature, RECYCLED, "")
+        self._key = ProfileKey(model.signature, "", "", ProfileKind.RECYCLED)
         self._profiles, self._replies = profiles, replies
         self._forgets, self._seen = forgets, forgets()
         # whether the replies of before this start were read

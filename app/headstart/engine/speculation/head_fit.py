@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from headstart.core.models import fit
 from headstart.core.models.described import ModelCard
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.fit import Memory, ModelShape
 from headstart.core.models.heads import (
     BLOCKS,
@@ -52,13 +53,13 @@ def judge_head(
     target's own."""
     why = _why_not(target, head)
     if why is not None:
-        return PairVerdict("no", (why,))
+        return PairVerdict(Works.NO, (why,))
     need = fit.need(shape, context, fit.of_draft(engine))
     if fit.judge(need, memory) == "no":
         short = told("draft-needs-memory", need=need.total, free=memory.available)
-        return PairVerdict("no", (short,))
+        return PairVerdict(Works.NO, (short,))
     made = told("head-own-layers") if head.kind is HeadKind.OWN else told("head-for-this-model")
-    return PairVerdict("yes", (made, told("draft-fits", need=need.total)))
+    return PairVerdict(Works.YES, (made, told("draft-fits", need=need.total)))
 
 
 def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
@@ -95,4 +96,4 @@ def why_no_own_layers(there: int, announced: int) -> PairVerdict | None:
     if not announced:
         return None
     code = "own-layers-missing" if there != announced else "own-layers-not-run"
-    return PairVerdict("no", (told(code, layers=announced),))
+    return PairVerdict(Works.NO, (told(code, layers=announced),))

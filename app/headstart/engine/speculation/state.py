@@ -23,6 +23,7 @@ from headstart.core.events import (
     Emit,
     Loading,
     Notice,
+    NoticeKind,
     SpeedCurve,
 )
 from headstart.core.models.abilities import Ability
@@ -222,7 +223,7 @@ class SpeculationState:
         log.warning("the draft %s cannot be used: %s", wanted.name, reason.text)
         self._failed.add(wanted.key)
         said = about("draft-unusable", reason, draft=wanted.name, model=self._model.name)
-        emit(Notice("draft", said))
+        emit(Notice(NoticeKind.DRAFT, said))
 
     def begin(
         self,
@@ -300,7 +301,7 @@ class SpeculationState:
         if self.let_go.is_due(ref, depth, self._target.n_past()):
             self._unload_draft()
             said = told("draft-let-go", draft=ref.name, model=self._model.name)
-            self._emit(Notice("draft", said))
+            self._emit(Notice(NoticeKind.DRAFT, said))
 
     def complete_index(self) -> None:
         """Index the part of the last text that there was no time for (some 4 µs a token)."""

@@ -155,6 +155,7 @@ speed_profiles = Table(
     Column("target", Text, primary_key=True),
     Column("draft", Text, primary_key=True),
     Column("device", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
     Column("updated_at", Integer, nullable=False),
     # JSON of the engine's own: read whole, by the engine only
     Column("data", Text, nullable=False),

@@ -11,6 +11,7 @@ from headstart.core.events import (
     ContextUse,
     Loading,
     Notice,
+    NoticeKind,
     Prefilling,
     Speculating,
     TextAdded,
@@ -31,7 +32,7 @@ class ReplyController(QObject):
     reply_progress = Signal(str, str)  # message id, text
     writing_changed = Signal(bool)
     context_changed = Signal(int, int)  # tokens used, size
-    noticed = Signal(str, str)  # kind, text
+    noticed = Signal(NoticeKind, str)  # with a text
     speculating = Signal(object)  # Speculating
 
     def __init__(self, replies: Replies, open_chat: OpenChat, broadcast: Broadcast) -> None:

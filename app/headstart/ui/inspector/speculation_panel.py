@@ -23,6 +23,7 @@ from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Calibrated
 from headstart.core.chats.values import SpeculationStats, TurnStats, gain_words
 from headstart.core.events import Speculating
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.models.ref import AnyModel
 from headstart.core.settings.fields import describe
@@ -274,7 +275,7 @@ class SpeculationPanel(QWidget):
             self.draft_box.addItem(f"{choice.name} – {mark}", choice.key)
             row = self.draft_box.count() - 1
             self.draft_box.setItemData(row, choice.verdict.reason, Qt.ItemDataRole.ToolTipRole)
-            if choice.verdict.works == "no":
+            if choice.verdict.works is Works.NO:
                 model.item(row).setEnabled(False)
         index = self.draft_box.findData(self._value.draft)
         if index < 0:

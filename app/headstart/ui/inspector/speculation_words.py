@@ -8,6 +8,7 @@ from pathlib import Path
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.core.chats.parts import Origin
 from headstart.core.events import DraftActivity, DraftStage
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.models.names import people_name
 from headstart.core.models.ref import AnyModel
@@ -22,7 +23,11 @@ NO_DRAFTS = (
 ONLY_GREEDY = "For a server's model, only replies at temperature 0 are drafted."
 # what a model is called that drafts with its own layers
 OWN_NAME = "its own layers"
-MARKS = {"yes": "works", "by text": "works by text, slower", "no": "does not help here"}
+MARKS = {
+    Works.YES: "works",
+    Works.BY_TEXT: "works by text, slower",
+    Works.NO: "does not help here",
+}
 
 
 def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
@@ -70,7 +75,7 @@ def verdict_text(
         return "not among the installed models: replies are written without it"
     if not choices:
         return "looking at the installed models…"
-    if not any(choice.verdict.works != "no" for choice in choices):
+    if not any(choice.verdict.works is not Works.NO for choice in choices):
         reasons = "; ".join(f"{choice.name}: {choice.verdict.reason}" for choice in choices[:3])
         return f"No installed model can draft here. {reasons}."
     if host:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.hub.catalog import Companion, CompanionKind, Details, Fit, Variant
 from headstart.core.hub.catalog_filter import best, draft_variant, named, recommended
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import age_text, count_text, size_text
 from headstart.core.told import told
@@ -185,7 +186,7 @@ class DetailsView(QFrame):
 
     def set_drafts(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
         # what cannot draft for it is of no use to who looks for something to get
-        self.drafts.set_offers(variant, [one for one in offers if one.works != "no"])
+        self.drafts.set_offers(variant, [one for one in offers if one.works is not Works.NO])
         self._order()
 
     def _order(self) -> None:

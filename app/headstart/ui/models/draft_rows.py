@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.hub.catalog import Variant
+from headstart.core.models.draft_choice import Works
 from headstart.core.text.shown import size_text
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedLabel
@@ -69,7 +70,7 @@ class DraftRows(QWidget):
     def set_offers(self, variant: Variant | None, offers: Sequence[DraftOffer]) -> None:
         self.clear()
         self.hint.setText(NONE)
-        self.hint.setVisible(not any(offer.works != "no" for offer in offers))
+        self.hint.setVisible(not any(offer.works is not Works.NO for offer in offers))
         for row, offer in enumerate(offers):
             self._add(row, variant, offer)
 
@@ -81,7 +82,9 @@ class DraftRows(QWidget):
         name.setSizePolicy(QSizePolicy.Policy.Ignored, name.sizePolicy().verticalPolicy())
         reason = QLabel(offer.reason, self)
         reason.setWordWrap(True)
-        colour = {"yes": colours.accent, "by text": colours.warning}.get(offer.works, colours.quiet)
+        colour = {Works.YES: colours.accent, Works.BY_TEXT: colours.warning}.get(
+            offer.works, colours.quiet
+        )
         reason.setStyleSheet(f"color: {colour}")
         size = QLabel(size_text(offer.size), self)
         for column, cell in enumerate((name, reason, size)):
@@ -90,7 +93,7 @@ class DraftRows(QWidget):
             here = QLabel("installed", self)
             here.setObjectName("quiet")
             self._grid.addWidget(here, row, 3)
-        elif offer.works != "no":
+        elif offer.works is not Works.NO:
             both = QPushButton(self._get, self)
             both.setObjectName("row")
             both.setAccessibleName(f"{self._get}: {offer.name}")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from headstart import __version__
 from headstart.chat.preferences import Preferences
+from headstart.core.events import NoticeKind
 from headstart.core.resources import changelog
 from headstart.core.told import told
 from headstart.ui.kit.reading import show_markdown
@@ -48,12 +49,12 @@ class News:
         self._preferences.update(told_version=__version__)
         # not at the very first start, and not above what went wrong
         if before and not self._banner.isVisible():
-            self._banner.show_text("news", told("updated", version=__version__).text)
+            self._banner.show_text(NoticeKind.NEWS, told("updated", version=__version__).text)
             self._banner.offer("What’s new…", self.open)
 
     def offer(self, version: str, page: str) -> None:
         """A newer version is out."""
-        self._banner.show_text("news", told("newer-version", version=version).text)
+        self._banner.show_text(NoticeKind.NEWS, told("newer-version", version=version).text)
 
         def open_page() -> None:
             QDesktopServices.openUrl(QUrl(page))

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.events import NoticeKind
 from headstart.ui.kit import icons
 
 TOAST_MS = 8000
 # what cannot be undone leaves sooner: an undo that it covers is still possible then
 PLAIN_MS = 4000
-START = "start"
 # between the toast and the edges of its pane
 _MARGIN = 12
 
@@ -39,7 +39,7 @@ class Banner(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
-        self.kind = ""
+        self.kind: NoticeKind | None = None
         self._at_start = ""
         self._label = QLabel(self)
         self._label.setWordWrap(True)
@@ -71,9 +71,9 @@ class Banner(QFrame):
         super().hideEvent(event)
         self.covers.emit(False)
 
-    def show_text(self, kind: str, text: str) -> None:
+    def show_text(self, kind: NoticeKind, text: str) -> None:
         self.kind = kind
-        if kind == START:
+        if kind is NoticeKind.START:
             self._at_start = text
         elif self._at_start:
             text = f"{self._at_start}\n\n{text}"
@@ -103,13 +103,13 @@ class Banner(QFrame):
 
     def withdraw(self) -> None:
         """What was told does not hold any more."""
-        if self._at_start and self.kind != START:
-            self.show_text(START, self._at_start)
+        if self._at_start and self.kind is not NoticeKind.START:
+            self.show_text(NoticeKind.START, self._at_start)
         else:
             self.dismiss()
 
     def dismiss(self) -> None:
-        self.kind = self._at_start = ""
+        self.kind, self._at_start = None, ""
         self._label.clear()
         self._action.hide()
         self.hide()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from headstart.chat.titles import NEW_CHAT
 from headstart.core.chats.values import BranchPage, Chat, gain_words
+from headstart.core.events import NoticeKind
 from headstart.core.models.quantization import quantization
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
@@ -83,7 +84,7 @@ class OpenChatView(QObject):
         return isinstance(self._model, ServerModel) and self._model.is_here
 
     def _on_opened(self) -> None:
-        if self._window.banner.kind != "start":
+        if self._window.banner.kind is not NoticeKind.START:
             self._window.banner.withdraw()
         self._window.note.withdraw("gain")
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from headstart.chat.preferences import Preferences
 from headstart.core.chats.values import Folder
+from headstart.core.events import NoticeKind
 from headstart.ui.commands import Commands
 from headstart.ui.composer.composer import Composer
 from headstart.ui.composer.queued import QueuedRows
@@ -150,7 +151,7 @@ class Shell(QMainWindow):
         """Tell it where the user looks; returns where that is."""
         place = self.pages.place
         banner = self.banner if place is None else place.banner
-        banner.show_text("problem", f"{message} {remedy}".strip())
+        banner.show_text(NoticeKind.PROBLEM, f"{message} {remedy}".strip())
         return banner
 
     def remember(self) -> None:

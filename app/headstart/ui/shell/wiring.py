@@ -9,7 +9,7 @@ from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
 from headstart.core.chats.tree import RemovedBranch
 from headstart.core.chats.values import FinishReason, TurnStats
-from headstart.core.events import PromptSize
+from headstart.core.events import NoticeKind, PromptSize
 from headstart.core.hub.downloads import Download
 from headstart.core.settings.schema import Settings
 from headstart.core.text.shown import count_words, shortened, size_text
@@ -195,21 +195,21 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     def on_stored(chat_id: str) -> None:
         if chat_id == controllers.open.id:
             window.transcript.scroll_to_end()
-        if banner.kind == "problem":
+        if banner.kind is NoticeKind.PROBLEM:
             banner.withdraw()
 
     def on_writing(writing: bool) -> None:
-        if not writing and banner.kind == "server":
+        if not writing and banner.kind is NoticeKind.SERVER:
             # the answer came after all, or its failure is told
             banner.withdraw()
 
     def on_context(used: int, size: int) -> None:
-        if banner.kind == "context-nearly-full" and used < NEARLY_FULL * size:
+        if banner.kind is NoticeKind.CONTEXT_NEARLY_FULL and used < NEARLY_FULL * size:
             banner.withdraw()
 
     def on_stats(stats: TurnStats | None) -> None:
         full = stats is not None and stats.finish is FinishReason.CONTEXT_FULL
-        if full and banner.kind == "context-nearly-full":
+        if full and banner.kind is NoticeKind.CONTEXT_NEARLY_FULL:
             # the reply says that it ended for that
             banner.withdraw()
 

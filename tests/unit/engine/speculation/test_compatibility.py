@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from headstart.core.models.described import ModelCard, Vocabulary, spelled
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.fit import Memory, ModelShape, need
 from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import EngineSettings
@@ -64,7 +65,7 @@ def test_memory_counts_weights_keys_values_and_context() -> None:
     more, less = (need(draft.shape, context, ENGINE) for context in (8192, 4096))
     assert more.kv - less.kv == 4096 * 20_000
     verdict = judge(TARGET, draft, 8192, ENGINE, Memory(GB, GB))
-    assert verdict.works == "no"
+    assert verdict.works is Works.NO
     assert "memory" in verdict.reason
     assert "is free" in verdict.reason
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from headstart.core.chats.replies import NoReplies
-from headstart.core.models.profiles import RECYCLED, ProfileKey
+from headstart.core.models.profiles import ProfileKey, ProfileKind
 from headstart.core.models.ref import ModelRef
 from headstart.engine.decoder import Prediction
 from headstart.engine.speculation.earlier import NEWS, EarlierChats
@@ -63,7 +63,7 @@ def test_candidates_come_back_with_the_next_start() -> None:
     assert not kept.rows
     earlier.keep()
     (key,) = kept.rows
-    assert key.draft == RECYCLED
+    assert key.kind is ProfileKind.RECYCLED
     assert len(EarlierChats(MODEL, kept, NoReplies()).recycling) == len(earlier.recycling)
     learn(earlier, NEWS)
     before = kept.rows[key]

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from headstart.core.models.described import ModelCard, Vocabulary
+from headstart.core.models.draft_choice import Works
 from headstart.core.models.fit import Memory, ModelShape
 from headstart.core.models.heads import HeadFacts, HeadKind
 from headstart.core.models.ref import ModelRef
@@ -62,7 +63,7 @@ def test_a_verdict_says_why(target: ModelCard, head: HeadFacts, works: str, reas
 
 def test_a_head_without_memory_is_named_with_what_it_takes() -> None:
     verdict = judge_head(TARGET, EAGLE, HEAD, 8192, EngineSettings(), Memory(GB // 4, GB // 4))
-    assert verdict.works == "no"
+    assert verdict.works is Works.NO
     assert "memory" in verdict.reason
 
 

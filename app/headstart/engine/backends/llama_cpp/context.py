@@ -110,6 +110,7 @@ class LlamaContext:
             # whether tokens have KV of their own at all
             self.has_ranges = not self.recurrent or not lib.llama_model_is_recurrent(self.model)
             layers = _on_cards(engine.gpu_layers)
+            self.flash = engine.flash
             flash = "" if engine.flash else ", plain attention"
             self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
             # layers with a sliding window keep that only

@@ -356,6 +356,7 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
         leaves=1 if llama.recurrent or Ability.TREES in lacking else LEAVES,
         lacking=lacking,
         device=llama.device,
+        flash=llama.flash,
         chunk=_chunk(0 if llama.windowed else llama.window) if has_ranges else 0,
         state=f"{build_name()}, {llama.state_name}",
         width=lib.llama_model_n_embd(llama.model),

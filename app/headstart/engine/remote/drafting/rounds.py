@@ -17,7 +17,7 @@ from typing import Any
 from headstart.core.chats.parts import Origin
 from headstart.core.chats.values import FinishReason, SpeculationStats
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import DraftActivity, DraftStage, Emit, Notice, Speculating
+from headstart.core.events import DraftActivity, DraftStage, Emit, Notice, NoticeKind, Speculating
 from headstart.core.requests import RemoteRequest
 from headstart.core.told import told
 from headstart.engine.remote.draft import Draft, RemoteDraft, Take
@@ -353,13 +353,15 @@ class ServerDrafting:
         self.off = True
         self._gain.refused = "stopped"
         host = self._request.model.host
-        self._emit(Notice("draft", told("server-stopped-checking", host=host)))
+        self._emit(Notice(NoticeKind.DRAFT, told("server-stopped-checking", host=host)))
 
     def _draft_failed(self, error: BaseException) -> None:
         self.off = True
         if isinstance(error, EnvironmentProblem):
             problem = error.told
-            self._emit(Notice("draft", told("server-draft-failed", problem=problem.message)))
+            self._emit(
+                Notice(NoticeKind.DRAFT, told("server-draft-failed", problem=problem.message))
+            )
             return
         log.error("the draft for a server failed", exc_info=error)
 
