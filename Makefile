@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup run test lint proof bench peers format package install uninstall faults
+.PHONY: help setup run test lint proof bench peers format papers package install uninstall faults
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
@@ -13,6 +13,7 @@ help:
 	@echo "make faults  kills, damages, hostile inputs, borders, a monkey and a soak: tried, survived, text lost (2 hours)"
 	@echo "make bench   the benchmarks (ONLY=\"startup decode\" for some); their table is build/bench/table.md"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
+	@echo "make papers  the documents that are made from the code"
 	@echo "make install this checkout in the menu and as the command headstart; make uninstall"
 	@echo "make package a folder and, on Linux, a .deb that need no Python, under build/package/"
 	@echo "make setup   only the set-up; GPU=cuda, vulkan, metal or none chooses what llama.cpp is compiled for"
@@ -58,3 +59,6 @@ package:
 
 peers: setup
 	@$(BIN)/python -m tests.benchmarks.peers
+
+papers: setup
+	@$(BIN)/python packaging/papers.py

@@ -1,4 +1,4 @@
-"""What `make run` does on a computer without a screen: the same window, offscreen.
+"""`make run` on a computer without a screen: the same window, offscreen.
 
 It asks one question, prints the answer as it streams with its figures, and leaves a screenshot
 and the conversation as Markdown under demo/.

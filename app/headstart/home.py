@@ -19,7 +19,7 @@ class Home(Struct, frozen=True):
 
     @property
     def names(self) -> frozenset[str]:
-        """What tells such a folder from others."""
+        """Names that tell such a folder from others."""
         own = (self.database, self.settings, self.backups, self.lock, self.logs, self.starts)
         return frozenset(path.name for path in own)
 

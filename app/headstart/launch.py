@@ -51,8 +51,8 @@ STEADY_SECONDS = 15.0
 
 
 class Start(Struct, frozen=True):
-    """How the program is started. `safe`: nothing is opened or loaded unasked; `script` is run
-    instead of waiting until the window is closed."""
+    """Options of a start. `safe`: nothing is opened or loaded unasked; `script` is run instead of
+    waiting until the window is closed."""
 
     started: StartedWith = field(default_factory=StartedWith)
     debug: bool = False
@@ -99,7 +99,7 @@ def run(home: Home, start: Start) -> int:
 
 
 def _raised_first(home: Home, started: StartedWith) -> bool:
-    """Whether the window that is open came to the front, with what this start was given."""
+    """True if the window that is open came to the front, with what this start was given."""
     from headstart.ui.shell.instance import hand_over
 
     return hand_over(home.path, started)

@@ -175,7 +175,7 @@ async def _export(storage: Storage, preferences: Preferences, options: argparse.
 
 
 def _renderers() -> Mapping[str, Callable[[str, str], bytes]]:
-    """What writes documents, with Qt started for them."""
+    """Writers of documents, with Qt started for them."""
     # a screen is not needed
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from headstart.launch import make_application

@@ -56,7 +56,7 @@ class Branches:
         return count
 
     async def is_shown(self, chat_id: str, message_id: str) -> bool:
-        """Whether a message is on the branch on show."""
+        """True if a message is on the branch on show."""
         return (
             await self._databases.run(
                 chat_id, lambda store: store.branches.from_end(chat_id, message_id)

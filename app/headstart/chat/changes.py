@@ -1,4 +1,4 @@
-"""What changed, with the ids of what did: what shows it reads that, and nothing else, again.
+"""Changes, with the ids of their subjects: what shows it reads that, and nothing else, again.
 
 Widgets never poke each other: they listen to the broadcast.
 """
@@ -24,7 +24,7 @@ from headstart.core.told import Told
 
 
 class What(StrEnum):
-    """What of a chat changed."""
+    """The changed side of a chat."""
 
     ADDED = "added"
     TITLE = "title"
@@ -108,7 +108,7 @@ class DraftState(Struct, frozen=True):
 
 
 class DraftProgress(Struct, frozen=True):
-    """What the idle engine is learning of the loaded draft, or has learned."""
+    """Progress of learning about the loaded draft while the engine is idle."""
 
     pair: Pair
     activity: DraftActivity
@@ -132,14 +132,14 @@ class AheadState(Struct, frozen=True):
 
 
 class NextPromptSize(Struct, frozen=True):
-    """How large a chat's next prompt is, as far as it is written."""
+    """Size of a chat's next prompt, as far as it is written."""
 
     chat_id: str
     size: PromptSize
 
 
 class PrefixesChanged(Struct, frozen=True):
-    """What is kept of what models have read was cleared."""
+    """Stored prefixes were cleared."""
 
 
 class IndexChanged(Struct, frozen=True):
@@ -151,7 +151,7 @@ class ModelsChanged(Struct, frozen=True):
 
 
 class DownloadsChanged(Struct, frozen=True):
-    """How far all downloads are."""
+    """Progress of all downloads."""
 
     downloads: tuple[Download, ...]
 

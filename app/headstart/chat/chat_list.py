@@ -61,7 +61,7 @@ class ChatList:
         self._databases.end_begun(chat_id)
 
     def is_begun(self, chat_id: str) -> bool:
-        """Whether the chat has no message yet, and is not stored."""
+        """True if the chat has no message yet, and is not stored."""
         return self._databases.begun(chat_id) is not None
 
     async def rename(self, chat_id: str, title: str) -> None:
@@ -157,7 +157,7 @@ class ChatList:
             )
 
     async def end_undo(self) -> None:
-        """What was deleted for good is gone now: the program ends."""
+        """Finish deletions whose undo is over: the program ends."""
         for chat_id in list(self._undo):
             self._undo[chat_id].cancel()
             await self._end_of_undo(chat_id)

@@ -1,4 +1,4 @@
-"""What the user chooses for a chat: its model, its options. On the event loop's thread."""
+"""The user's choices for a chat: its model, its options. On the event loop's thread."""
 
 from __future__ import annotations
 

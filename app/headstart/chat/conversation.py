@@ -1,4 +1,4 @@
-"""What is said in a chat: send, edit, regenerate, continue, another version.
+"""The talk in a chat: send, edit, regenerate, continue, another version.
 
 On the event loop's thread. The text is in the database before a token exists; whatever the
 engine does afterwards, it stays.

@@ -69,7 +69,7 @@ class Folders:
         await self._save(replace(await self.get(path), folded=folded))
 
     async def set_options(self, path: str, options: ChatOptions, model: str | None) -> None:
-        """What holds for its chats, where they say nothing else; `model` is that of new ones."""
+        """Set the options that its chats inherit; `model` is that of new ones."""
         await self._save(replace(await self.get(path), options=options, model=model))
 
     async def _save(self, folder: Folder) -> None:

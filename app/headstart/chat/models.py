@@ -31,7 +31,7 @@ from headstart.hub.shelf import Shelf
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file or folder is meant to be a model, by its name or what lies in it."""
+    """True if a file or folder is meant to be a model, by its name or what lies in it."""
     if path.is_dir():
         return (path / "config.json").is_file()
     return path.suffix.casefold() in (".gguf", ".ggml", ".safetensors", ".bin", ".pt")
@@ -108,7 +108,7 @@ class Models:
         return None if split_key(key) is not None else await asyncio.to_thread(self.find, key)
 
     async def advice(self, model: AnyModel) -> SamplingChoice:
-        """How its makers advise to sample from a model here; a server's says nothing."""
+        """Sampling that its makers advise for a model here; a server's says nothing."""
         if not isinstance(model, ModelRef):
             return NO_ADVICE
         return await asyncio.to_thread(read_advice, model)

@@ -1,4 +1,4 @@
-"""What is kept of what models have read: sizes, limits, clearing. Event loop's thread."""
+"""Stored prefixes: sizes, limits, clearing. Event loop's thread."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Replies:
             reply.stop()
 
     async def stop_all(self) -> None:
-        """What is being started is stopped too."""
+        """Stop every reply, also those that are being started."""
         async with self.starting:
             for reply in list(self._running.values()):
                 reply.stop()

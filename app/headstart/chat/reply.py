@@ -41,7 +41,7 @@ _STATUS = {
 
 
 class ReplyStream(Protocol):
-    """What comes of a request. It ends with one `Finished` or `Failed`."""
+    """Events and state of one request. It ends with one `Finished` or `Failed`."""
 
     def cancel(self) -> None: ...
 

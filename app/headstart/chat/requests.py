@@ -46,7 +46,7 @@ NO_IMAGES: Images = {}
 
 
 class Asked(Struct, frozen=True):
-    """What is to be answered: `branch` up to the question, and what the reply has already."""
+    """The messages to answer: `branch` up to the question, and what the reply has already."""
 
     chat: Chat
     branch: tuple[Message, ...]
@@ -56,8 +56,8 @@ class Asked(Struct, frozen=True):
     written_by: str = ""
 
     def so_far(self, model: AnyModel) -> WrittenSoFar:
-        """What the reply has already, for the model that goes on with it: what another one was
-        thinking has ended then."""
+        """The reply so far, for the model that continues it: what another one was thinking has
+        ended then."""
         reasoning = _reasoning(self.written)
         text = "".join(part.text for part in self.written if isinstance(part, TextPart))
         by_another = self.written_by not in ("", model.key)
@@ -135,7 +135,7 @@ def ahead_request(
     settings: Settings,
     images: Images = NO_IMAGES,
 ) -> AheadRequest:
-    """What any next message of the chat needs, and what is unsent as far as it is settled."""
+    """A request for the part of the next prompt that is settled: the chat, and unsent text."""
     parts = (*unsent.parts, *text_part(unsent.text))
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
@@ -153,7 +153,7 @@ def ahead_request(
 
 
 def system_prompt(chat: Chat, chosen: Effective) -> str:
-    """What the model is told first, with the values that this chat began with."""
+    """The system prompt with the values that this chat began with."""
     seconds = min(max(0, chat.created_at // 1000), _LAST_SECOND)
     began = datetime.fromtimestamp(seconds).date()
     return filled(chosen.system_prompt, chat.options.values, began)

@@ -50,7 +50,7 @@ class ConsentNeeded(EnvironmentProblem):
 
 
 class Offered(Struct, frozen=True):
-    """What one server offers, or why that is not known."""
+    """Models of one server, or the reason why they are not known."""
 
     connection: Connection
     models: tuple[ServerModel, ...] = ()
@@ -127,11 +127,11 @@ class Servers:
         self._replace(connection_id, allowed=True)
 
     def known(self) -> list[Offered]:
-        """What was found out so far, without asking anybody."""
+        """Models known so far, without asking anybody."""
         return [self._offered.get(item.id, Offered(item)) for item in self.connections]
 
     async def offers(self, *, fresh: bool = False) -> list[Offered]:
-        """What every server offers now; a server that fails says so in its place."""
+        """Ask every server for its models; a server that fails says so in its place."""
         return await asyncio.gather(*(self._ask(item, fresh) for item in self.connections))
 
     async def offer(self, connection_id: str) -> Offered:

@@ -85,7 +85,7 @@ class Services(Struct, frozen=True):
 
 
 class Ending:
-    """How everything ends: replies are stopped and stored, then the threads end."""
+    """The program's end: replies are stopped and stored, then the threads end."""
 
     def __init__(
         self, databases: Databases, background: Background, runner: Runner, session: RemoteSession
@@ -114,7 +114,7 @@ class Ending:
 
 
 class ModelLocations(Struct, frozen=True):
-    """Where models come from and lie; without paths nothing of them is kept."""
+    """Sources and locations of models; without paths nothing of them is kept."""
 
     hub: Hub
     # what is known of models, and what is being downloaded

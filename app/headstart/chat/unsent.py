@@ -1,4 +1,4 @@
-"""What was typed and not sent, kept across restarts; of private chats nothing. On the event loop's
+"""Typed but unsent text, kept across restarts; of private chats nothing. On the event loop's
 thread."""
 
 from __future__ import annotations

@@ -25,12 +25,12 @@ class EnvironmentProblem(Exception):
 
     @property
     def message(self) -> str:
-        """What happened."""
+        """The event."""
         return self.told.message
 
     @property
     def remedy(self) -> str:
-        """What the user can do; may be empty."""
+        """The user's way out; may be empty."""
         return self.told.remedy
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class EnvironmentProblem(Exception):
 
     @property
     def for_log(self) -> str:
-        """What may stand in the log: never the words of a chat, nor a key."""
+        """The part that is safe to log: never the words of a chat, nor a key."""
         return type(self).__name__ if self.quotes else str(self)
 
 
@@ -64,12 +64,12 @@ _NO_MEMORY = (
 
 
 def says_no_memory(text: str) -> bool:
-    """Whether a library's words mean that the system gave no more memory."""
+    """True if a library's words mean that the system gave no more memory."""
     return any(words in text for words in _NO_MEMORY)
 
 
 def ran_out_of_memory(error: BaseException | None) -> bool:
-    """Whether `error`, or what caused it, is that the system gave no more memory."""
+    """True if `error`, or what caused it, is that the system gave no more memory."""
     if error is None:
         return False
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:

@@ -1,4 +1,4 @@
-"""What comes of a request: events, in order; the last one is `Finished` or `Failed`."""
+"""Events of a request, in order; the last one is `Finished` or `Failed`."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class ContextUse(Struct, frozen=True):
 
 
 class DraftStage(StrEnum):
-    """What a chosen draft model is doing, and where it stands."""
+    """Activity of a chosen draft model."""
 
     CALIBRATING = "calibrating"  # its costs are being measured, while the engine is idle
     LEARNING = "learning"  # too little is known of it yet
@@ -168,7 +168,7 @@ class DraftActivity(Struct, frozen=True):
 
 
 class Speculating(Struct, frozen=True):
-    """How speculation goes, a few times a second. `depth` is that of the last round."""
+    """Statistics of speculation, a few times a second. `depth` is that of the last round."""
 
     depth: int
     source: Origin

@@ -1,4 +1,4 @@
-"""What the first bytes of an image say: its kind, and how large it is. Pure."""
+"""The first bytes of an image: its kind, and how large it is. Pure."""
 
 from __future__ import annotations
 

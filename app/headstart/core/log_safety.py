@@ -1,4 +1,4 @@
-"""What may stand in the log: kinds of errors and places in the code, never what an error says.
+"""Text that is safe to log: kinds of errors and places in the code, never what an error says.
 
 The text of an error can quote what it failed on: a template's or SQLite's message holds text of a
 chat, an operating system's a file name that is a title. `KindsOnly` and `SafeFormatter` belong to

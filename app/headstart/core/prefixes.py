@@ -1,4 +1,4 @@
-"""What is known of stored KV state without its bytes, and where that is kept.
+"""Stored KV state without its bytes, and the protocols of its index.
 
 A record is a run of tokens under a parent: whole ones have as many tokens as the model's chunk
 and may be parents themselves, a tail has fewer. A snapshot is the state of a place without
@@ -79,7 +79,7 @@ class PrefixIndex(Protocol):
 
 
 class Traces(Protocol):
-    """What each chat's last prompt was made of. Called on the engine thread; never raises."""
+    """Pieces of each chat's last prompt. Called on the engine thread; never raises."""
 
     def load(self, chat_id: str) -> bytes | None: ...
 
@@ -93,7 +93,7 @@ class Traces(Protocol):
 
 
 class PrefixUse(Struct, frozen=True):
-    """What the user sees of stored prefixes. Sizes are bytes on disk."""
+    """Stored prefixes, as the user sees them. Sizes are bytes on disk."""
 
     total: int
     budget: int

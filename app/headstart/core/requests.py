@@ -1,4 +1,4 @@
-"""What is asked of an engine or a server; a request goes down once, and events come back."""
+"""Requests to an engine or a server; a request goes down once, and events come back."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Pair = tuple[str, str]
 
 
 class LoadRequest(Struct, frozen=True):
-    """What is to be loaded together: a model with these settings, and its draft."""
+    """Models to load together: a model with these settings, and its draft."""
 
     model: ModelRef
     engine: EngineSettings = field(default_factory=EngineSettings)

@@ -1,4 +1,4 @@
-"""Where the files that come with the program lie: beside the package, or in it once installed."""
+"""Files that come with the program: beside the package, or in it once installed."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def guide() -> Path:
 
 
 def changelog() -> Path:
-    """What is new in each version, in Markdown."""
+    """Changes of each version, in Markdown."""
     packaged = resources() / "CHANGELOG.md"
     return packaged if packaged.exists() else resources().parent / "CHANGELOG.md"

@@ -1,4 +1,4 @@
-"""How long something of a chat may be kept, decided once for each request. Pure.
+"""Retention of everything that belongs to a chat, decided once for each request. Pure.
 
 Before anything is written `owner_of` is asked: only a chat with an owner leaves something on disk.
 """

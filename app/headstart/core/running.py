@@ -1,4 +1,4 @@
-"""What the engine was doing when the program died: a protocol that storage implements."""
+"""The engine's activity when the program died: a protocol that storage implements."""
 
 from __future__ import annotations
 

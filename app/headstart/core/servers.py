@@ -65,7 +65,8 @@ class Connection(Struct, frozen=True):
 
     @property
     def host(self) -> str:
-        """Who gets the words, as people see it: a name or address, and a port if there is one."""
+        """Host that receives the text, as people see it: a name or address, and a port if there is
+        one."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
     @property
@@ -135,12 +136,12 @@ class ServerModel(Struct, frozen=True):
 
     @property
     def checks_drafts(self) -> bool:
-        """Whether its server says how likely given text is."""
+        """True if its server says how likely given text is."""
         return self.connection.kind in CHECKS_CHATS or self.checks_text
 
     @property
     def checks_text(self) -> bool:
-        """Whether that takes the chat as text, with its template."""
+        """True if that takes the chat as text, with its template."""
         return self.connection.kind in CHECKS_TEXT
 
     @property
@@ -150,7 +151,7 @@ class ServerModel(Struct, frozen=True):
 
 
 def server_key(connection_id: str, model_id: str) -> str:
-    """How chats and settings name a server's model; file paths are absolute and differ."""
+    """Key of a server's model in chats and settings; file paths are absolute and differ."""
     return f"{_PREFIX}{connection_id}:{model_id}"
 
 

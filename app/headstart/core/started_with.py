@@ -1,4 +1,4 @@
-"""What a program was started with, as one start hands it to the window that is open already."""
+"""Arguments of a start, which one start hands to the window that is open already."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ class Told(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """What happened."""
+        """The event."""
         return self._sentences[0]
 
     @property
     def remedy(self) -> str:
-        """What to do about it; empty where there is nothing to do."""
+        """The way out; empty where there is nothing to do."""
         return self._sentences[1]
 
     @property
@@ -82,7 +82,8 @@ def _text(fact: str) -> str:
 
 
 def about(code: str, problem: Told, **facts: object) -> Told:
-    """What names another one: its sentences are `{problem:message}` and `{problem:remedy}`."""
+    """A fact that names another code; its sentences are `{problem:message}` and
+    `{problem:remedy}`."""
     return Told(code, {**problem.facts, **told(code, **facts).facts, "problem": problem.code})
 
 
@@ -93,7 +94,7 @@ def without_places(stored: str) -> str:
 
 
 def from_stored(text: str | None) -> Told | None:
-    """What `stored` gave; sentences from before there were codes are told as they were."""
+    """The inverse of `stored`; sentences from before there were codes are told as they were."""
     if not text:
         return None
     try:

@@ -36,7 +36,7 @@ class UpdateSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class Release(Struct, frozen=True):
-    """What the address answers. `page`: where people get it."""
+    """The answer of the address. `page`: where people get it."""
 
     version: Annotated[str, Meta(min_length=1, max_length=40)]
     page: Annotated[str, Meta(max_length=2_000)] = ""
@@ -68,7 +68,7 @@ def packaged_address() -> str:
 
 
 def may_ask(address: str) -> bool:
-    """Whether it is an address that cannot be read or changed on the way."""
+    """True if it is an address that cannot be read or changed on the way."""
     try:
         parts = urlsplit(address)
         local = parts.hostname in ("localhost", "127.0.0.1", "::1")

@@ -50,7 +50,7 @@ class SpecialToken(Struct, frozen=True):
 
 
 class ModelFacts(Struct, frozen=True):
-    """What a loaded model says about itself."""
+    """Facts of a loaded model."""
 
     context_length: int
     vocabulary_size: int
@@ -111,7 +111,7 @@ class Prediction(Struct, frozen=True):
 
 
 class Constraint(Protocol):
-    """What of a reply may be drawn; asked by the samplers of a turn, in order."""
+    """Limits of a reply's tokens; asked by the samplers of a turn, in order."""
 
     def apply(
         self, logits: npt.NDArray[np.float32], names: npt.NDArray[np.int32] | None = None
@@ -143,7 +143,7 @@ class Sampler(Protocol):
         ...
 
     def predict(self, row: int, position: int) -> Prediction:
-        """What `draw` would give, and how surely."""
+        """The result of `draw`, with its certainty."""
         ...
 
     def likeliest(self, row: int) -> Prediction:
@@ -214,11 +214,11 @@ class Decoder(Protocol):
         ...
 
     def is_end(self, token: int) -> bool:
-        """Whether the token ends a reply."""
+        """True if the token ends a reply."""
         ...
 
     def n_past(self, seq: int = 0) -> int:
-        """How many tokens of the sequence are in the KV state."""
+        """Number of the sequence's tokens in the KV state."""
         ...
 
     def vocabulary(self) -> Vocabulary: ...
@@ -276,12 +276,12 @@ class Decoder(Protocol):
         ...
 
     def reach(self, n: int) -> int:
-        """What `truncate(n)` would leave of the live sequence."""
+        """Length of the live sequence after `truncate(n)`."""
         ...
 
     def lay_out(self, tokens: Sequence[int]) -> None:
-        """What the live sequence is going to hold when `restore` or `back`, which come next, are
-        through: where images have fewer positions than tokens, that has to be known."""
+        """Announce the live sequence after the `restore` or `back` that comes next: where images
+        have fewer positions than tokens, that has to be known."""
         ...
 
     def export(self, start: int, end: int) -> Blob:

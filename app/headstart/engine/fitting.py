@@ -60,7 +60,7 @@ class Fitting:
 
     @property
     def can_drop(self) -> bool:
-        """Whether there is a turn left that the rule lets go."""
+        """True if there is a turn left that the rule lets go."""
         return self._when_full != "stop" and self._dropped < droppable_turns(self._messages)
 
     def fit(self, reply_so_far: WrittenSoFar, emit: Emit) -> tuple[str, list[int]]:
@@ -90,7 +90,7 @@ class Fitting:
         return rendered, tokens
 
     def _alone(self, droppable: int, limit: int) -> bool:
-        """Whether the last message is too long even without those before it."""
+        """True if the last message is too long even without those before it."""
         if droppable == 0:
             return True
         dropped, self._dropped = self._dropped, droppable
@@ -108,7 +108,7 @@ class Fitting:
         return rendered, self._encoder.encode(rendered)
 
     def _beginning(self, end: str, reply_so_far: WrittenSoFar) -> str:
-        """What the reply has already, as this model would have written it."""
+        """The beginning of the reply, as this model would have written it."""
         encoder = self._encoder
         stream = TextStream(form=encoder.form)
         stream.follow(end)

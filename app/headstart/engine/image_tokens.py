@@ -41,12 +41,12 @@ def run(digest: bytes, tokens: int, positions: int) -> list[int]:
 
 
 def begins(token: int) -> bool:
-    """Whether a run begins with this id."""
+    """True if a run begins with this id."""
     return token < 0 and bool(-1 - token & _FIRST)
 
 
 def first_image(tokens: Sequence[int], at: int, end: int) -> int:
-    """Where the first image in `tokens` from `at` on begins, `end` without one."""
+    """Position of the first image in `tokens` from `at` on, `end` without one."""
     return next((index for index in range(at, end) if tokens[index] < 0), end)
 
 
@@ -59,7 +59,7 @@ def end_of_run(tokens: Sequence[int], at: int) -> int:
 
 
 def slices(tokens: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """What each forward takes: at most so many tokens of text, or one image."""
+    """Slices of a prompt, one for each forward: at most so many tokens of text, or one image."""
     at = 0
     while at < len(tokens):
         limit = min(len(tokens), at + most)
@@ -91,7 +91,7 @@ class _Span(NamedTuple):
 
 
 class ImageLayout:
-    """Where the tokens of a sequence lie, for images that have fewer positions than tokens."""
+    """Positions of a sequence's tokens, for images that have fewer positions than tokens."""
 
     def __init__(self) -> None:
         self._spans: list[_Span] = []
@@ -139,7 +139,7 @@ class ImageLayout:
         return self.position(length) - 1
 
     def count(self, position: int) -> int:
-        """How many tokens there are, where the highest position is `position`."""
+        """Number of tokens up to the highest position `position`."""
         saved = 0
         for span in self._spans:
             at = span.start - saved

@@ -74,7 +74,7 @@ class LoadedModel(Struct):
 
     @property
     def resident(self) -> Resident:
-        """What the context holds."""
+        """Tokens in the context."""
         return self.parts.prefiller.resident
 
     @property
@@ -93,7 +93,7 @@ class LoadedModel(Struct):
         return self.weights.written_over or (draft is not None and draft.written_over)
 
     def fits(self, wanted: LoadRequest) -> bool:
-        """Whether it is the model that is wanted, with the same settings."""
+        """True if it is the model that is wanted, with the same settings."""
         return (self.wanted.model, self.wanted.engine) == (wanted.model, wanted.engine)
 
     # --- what is asked of it -------------------------------------------------------------

@@ -17,7 +17,7 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 
 def memory(cgroups: Path = _CGROUPS) -> Memory:
-    """What this program may use: the computer's memory, or what its container has of it."""
+    """Memory that this program may use: the computer's memory, or what its container has of it."""
     found = psutil.virtual_memory()
     total, available = found.total, found.available
     if sys.platform == "linux":
@@ -28,7 +28,7 @@ def memory(cgroups: Path = _CGROUPS) -> Memory:
 
 
 def is_short(found: Memory) -> bool:
-    """Whether programs will soon wait for memory."""
+    """True if programs will soon wait for memory."""
     return found.available < max(_SHORT, _SHORT_SHARE * found.total)
 
 

@@ -26,7 +26,7 @@ class OtherTemplate:
         return chat_id in self._chats
 
     def add(self, chat_id: str | None, error: template.TemplateError) -> bool:
-        """Whether the chat is one of them, by what its template raised."""
+        """True if the chat is one of them, by what its template raised."""
         if error.too_much:
             self._chats[chat_id] = told("template-broken", error=error)
         return error.too_much

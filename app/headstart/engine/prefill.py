@@ -33,7 +33,7 @@ _AHEAD_SECONDS = 0.3
 
 
 class DraftPrefix(Protocol):
-    """What the draft has read, kept beside the target's; see `SpeculationState`."""
+    """Tokens that the draft has processed, kept beside the target's; see `SpeculationState`."""
 
     # the target's hidden states that a head drafts from
     rows: HiddenRows | None
@@ -44,7 +44,7 @@ class DraftPrefix(Protocol):
 
 
 class Resident(Struct):
-    """What the decoder's live sequence holds, and whose it is."""
+    """Tokens of the decoder's live sequence, and their chat."""
 
     tokens: list[int] = field(default_factory=list)
     # chat id -> key of the oldest user message still kept; and what an earlier start kept
@@ -103,7 +103,7 @@ class Prefiller:
             self.prefix_cache.keep_whole_slices()
 
     def enter(self, chat_id: str | None, retention: Retention) -> None:
-        """What follows is about this chat; the one before is left, its tail goes to disk.
+        """Switch to this chat; the one before is left, its tail goes to disk.
 
         Until `reuse` has cut what is resident, that is nobody's: the text of a private chat must
         not be kept under the name of the next one.

@@ -59,7 +59,7 @@ def _asked(
 def _size(
     request: AheadRequest, encoder: PromptEncoder, prefiller: Prefiller, size: int
 ) -> PromptSize:
-    """How large the next prompt is, with all that is typed, and nothing left out."""
+    """Size of the next prompt with all typed text, and nothing left out."""
     fitting = Fitting(encoder, prefiller.resident, request, size)
     messages = _asked(request.messages, request.typed, request.images)
     encoder.show(messages)

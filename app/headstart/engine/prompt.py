@@ -69,7 +69,7 @@ class PromptEncoder:
 
     @property
     def form(self) -> ReplyFormat:
-        """How this model's replies tell reasoning from text."""
+        """Marks of reasoning in this model's replies."""
         return self._template.form
 
     @contextlib.contextmanager
@@ -98,7 +98,7 @@ class PromptEncoder:
         return self._template.render(guarded, thinking)
 
     def end_of(self, rendered: str, messages: Sequence[PromptMessage]) -> str:
-        """What a rendered prompt has after the last message's text."""
+        """The end of a rendered prompt, after the last message's text."""
         last = self.guard(messages[-1].text).strip() if messages else ""
         at = rendered.rfind(last) if last else -1
         return rendered[at + len(last) :] if at >= 0 else ""
@@ -155,11 +155,11 @@ class PromptEncoder:
         return other
 
     def count(self, text: str) -> int:
-        """How many tokens a text has in the middle of a prompt."""
+        """Number of tokens of a text inside a prompt."""
         return len(self._encode_plain(text))
 
     def count_image(self, image: PromptImage) -> int:
-        """How many tokens an image has that was shown; 0 where it is not seen."""
+        """Number of tokens of an image that was shown; 0 where it is not seen."""
         return len(self._seen(image.digest) or ())
 
     def _marks(self, message: PromptMessage) -> str:
@@ -211,7 +211,7 @@ class PromptEncoder:
 
 
 def is_markup(token: SpecialToken, template: ChatTemplate) -> bool:
-    """Whether a token that the vocabulary calls a word is one of the template's control tokens."""
+    """True if a token that the vocabulary calls a word is one of the template's control tokens."""
     text = token.text
     if not text.strip():
         return False
@@ -241,7 +241,7 @@ def droppable_turns(messages: Sequence[PromptMessage]) -> int:
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many tokens at the beginning are the same."""
+    """Number of equal tokens at the beginning."""
     count = 0
     for one, other in zip(left, right, strict=False):
         if one != other:

@@ -42,7 +42,7 @@ class ReplyEmitter:
 
     @property
     def reasoning_seconds(self) -> float | None:
-        """How long it thought, so far; None where it did not."""
+        """Seconds of reasoning so far; None where it did not."""
         if self._thinking_since is None:
             return self._thought
         return (self._thought or 0.0) + time.perf_counter() - self._thinking_since

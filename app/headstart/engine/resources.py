@@ -1,4 +1,5 @@
-"""What all loaded models share: what is known of files, kept prefixes, profiles. Engine thread."""
+"""Resources of all loaded models: what is known of files, kept prefixes, profiles. Engine
+thread."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class CheckedModels(Protocol):
 
 
 class Resources(Struct, frozen=True):
-    """What all loaded models share."""
+    """Resources of all loaded models."""
 
     checked: CheckedModels
     profiles: Profiles | None = None
@@ -55,7 +56,7 @@ class Resources(Struct, frozen=True):
     replies: EarlierReplies = field(default_factory=NoReplies)
 
     def forgets(self) -> int:
-        """How often words of chats had to go since the start; see `PrefixControls`."""
+        """Number of times that words of chats had to go since the start; see `PrefixControls`."""
         return 0 if self.store is None else self.store.controls.forgets
 
     def make_prefix_cache(

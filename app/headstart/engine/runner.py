@@ -118,7 +118,7 @@ class Runner:
         return working or not self._queue.empty() or not self._thread.is_alive()
 
     def stuck(self, now: float) -> bool:
-        """Whether the engine died, or has not let go of a job for too long: after it was asked to
+        """True if the engine died, or has not let go of a job for too long: after it was asked to
         stop, or since it last looked whether it was. `now` is of `time.monotonic`."""
         if self._closing:
             return False

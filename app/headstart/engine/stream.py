@@ -61,7 +61,7 @@ class Stream:
 
 
 def final_event(error: BaseException) -> GenerationEvent:
-    """What ends a stream whose job raised `error`."""
+    """Final event of a stream whose job raised `error`."""
     if isinstance(error, LoadCancelled | asyncio.CancelledError):
         return Finished(_NOTHING)
     if isinstance(error, EnvironmentProblem):

@@ -67,7 +67,7 @@ class TemplateError(Exception):
 
     @property
     def too_much(self) -> bool:
-        """Whether it was stopped because it takes too much time or memory."""
+        """True if it was stopped because it takes too much time or memory."""
         return isinstance(self.__cause__, TooMuch)
 
 
@@ -90,12 +90,12 @@ class ChatTemplate(Struct, frozen=True):
 
     @property
     def form(self) -> ReplyFormat:
-        """How replies tell reasoning from text."""
+        """Marks of reasoning in replies."""
         return format_of(self.source)
 
     @property
     def reads_clock(self) -> bool:
-        """Whether the same messages read differently on another day."""
+        """True if the same messages read differently on another day."""
         return "strftime_now" in self.source or "datetime" in self._variables
 
     @property
@@ -154,7 +154,7 @@ class ChatTemplate(Struct, frozen=True):
 
     @property
     def says_of_thinking(self) -> list[Thinking]:
-        """What it has words for, whether or not they change anything."""
+        """Efforts that the template names, with or without an effect."""
         names = self._variables
         # those that it names itself first
         levels = sorted(THINKING[3:], key=lambda level: not _quoted(self.source, level))
@@ -184,7 +184,7 @@ class ChatTemplate(Struct, frozen=True):
 
 
 def nearest(wanted: Thinking, known: Sequence[Thinking]) -> Thinking:
-    """What of a template's own choices comes closest to what was chosen for another's."""
+    """The template's own choice that is nearest to one made for another template."""
     if wanted in known:
         return wanted
     if wanted in ("auto", "off"):
@@ -244,7 +244,7 @@ def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | No
 
 
 def _efforts(template: ChatTemplate) -> tuple[Thinking, ...]:
-    """What the template can be told about thinking: what changes the prompt."""
+    """Efforts of thinking that the template understands: what changes the prompt."""
 
     def shown(thinking: Thinking) -> str | None:
         asking = msgspec.structs.replace(template, efforts=(thinking,))

@@ -48,7 +48,7 @@ WARN_SHARE = 0.85
 
 
 class TurnParts(Struct, frozen=True):
-    """What turns of one loaded model run on."""
+    """Parts of a loaded model that its turns run on."""
 
     decoder: Decoder
     encoder: PromptEncoder
@@ -156,7 +156,7 @@ class Turn:
         return common
 
     def _positions(self, total: int) -> list[int]:
-        """Where an edit of the last question, or another reply to it, would begin."""
+        """Positions at which an edit of the last question, or another reply to it, would begin."""
         prefix_cache = self._prefiller.prefix_cache
         if prefix_cache is None or not prefix_cache.needs_snapshots:
             return []
@@ -205,7 +205,7 @@ class Turn:
         return finish
 
     def _beginning(self) -> tuple[Sampling, TextStream, str]:
-        """What the rules of the reply are made of."""
+        """Text and tokens from which the reply's rules begin."""
         stream = self._stream()
         stream.follow(*self._fitting.start)
         return self._request.sampling, stream, self._request.reply_so_far.text
@@ -275,7 +275,7 @@ class Turn:
         return None
 
     def _room(self) -> int:
-        """How many draft tokens the longest reply leaves room for."""
+        """Draft tokens for which the longest reply leaves room."""
         limit = self._request.sampling.max_tokens
         return limit - len(self._generated) - 1 if limit else self._size
 
@@ -352,7 +352,7 @@ class Turn:
         )
 
     def _account(self) -> None:
-        """What came from where, since the last reply."""
+        """Sources of the reused tokens since the last reply."""
         resident = self._resident
         self._came, self._ahead = resident.restored, resident.ahead
         resident.restored, resident.ahead = Restored(), 0

@@ -114,8 +114,8 @@ class Recognised(Struct):
 def recognise(
     material: Material, report: Report, stopped: Callable[[], bool] = lambda: False
 ) -> list[Recognised]:
-    """What is in it; files that are none of these are told where nothing else was found, and where
-    they could have been one. `stopped` ends the look at a large folder."""
+    """Conversations in it; files that are none of these are told where nothing else was found, and
+    where they could have been one. `stopped` ends the look at a large folder."""
     found: dict[str, Recognised] = {}
     unknown: list[tuple[str, str]] = []
     for member in material.members:

@@ -15,7 +15,7 @@ def chat_id(source: str, conversation: str) -> str:
 
 
 def is_own(text: str) -> bool:
-    """Whether it can be the id of a chat or a message of ours."""
+    """True if it can be the id of a chat or a message of ours."""
     return _OURS.fullmatch(text) is not None
 
 

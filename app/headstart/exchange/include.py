@@ -1,4 +1,4 @@
-"""What of a conversation goes into a file."""
+"""Parts of a conversation that go into a file."""
 
 from __future__ import annotations
 

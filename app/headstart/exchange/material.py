@@ -1,6 +1,5 @@
-"""What an import reads: one file, a folder, or a zip, as named members; with limits, because files
-come from anywhere. Nothing is ever written under a name that an archive gives.
-"""
+"""Material of an import: one file, a folder, or a zip, as named members; with limits, because files
+come from anywhere. Nothing is ever written under a name that an archive gives."""
 
 from __future__ import annotations
 
@@ -196,7 +195,7 @@ class Archive:
         self._scratch.cleanup()
 
     def _unpack(self, info: zipfile.ZipInfo) -> Path:
-        """What the archive says of a size is not believed: bytes are counted as they come."""
+        """The size that the archive gives is not trusted: bytes are counted as they come."""
         path = Path(self._scratch.name) / str(len(self._unpacked))
         allowed = max(_BOMB_SIZE, _BOMB_RATIO * info.compress_size)
         allowed = min(allowed, LARGEST_MEMBER, LARGEST_ARCHIVE - self._total)

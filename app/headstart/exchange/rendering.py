@@ -32,8 +32,8 @@ _LONGEST_CODE = 100_000
 
 
 class Formulas(Enum):
-    """What becomes of LaTeX: it stays as it was written, is drawn for a browser (and can still be
-    copied as it was written), or is the name of an image that a document draws."""
+    """Form of LaTeX in the output: it stays as it was written, is drawn for a browser (and can
+    still be copied as it was written), or is the name of an image that a document draws."""
 
     SOURCE = auto()
     DRAWN = auto()

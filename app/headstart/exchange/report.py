@@ -1,4 +1,4 @@
-"""What an import finds that does not come in, with the reason; for the user, not for the log."""
+"""Parts of an import that are left out, with the reason; for the user, not for the log."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ class Report(Struct):
 
     @property
     def left_out(self) -> int:
-        """How many there are beyond the lines."""
+        """Number of items beyond the lines."""
         return self.counts.total() - len(self.lines)

@@ -79,12 +79,12 @@ class ExchangeChat(Struct, frozen=True):
         return path
 
     def branches(self) -> int:
-        """How many ways lead from the first message to a last one."""
+        """Number of branches from the first message to a last one."""
         inner = {node.parent for node in self.nodes}
         return sum(node.id not in inner for node in self.nodes)
 
     def other_branches(self, shown: Iterable[ChatNode]) -> list[list[ChatNode]]:
-        """What is not on a branch that is shown: each way down once, the first begun first."""
+        """Messages outside the shown branch: each way down once, the first begun first."""
         seen = {node.id for node in shown}
         by_id, children = {node.id: node for node in self.nodes}, self.children()
         found = []
@@ -139,8 +139,7 @@ def _told_apart(nodes: Iterable[ChatNode]) -> tuple[list[ChatNode], int]:
 
 
 def active_to(leaf: str | None, nodes: Sequence[ChatNode]) -> dict[str | None, str]:
-    """What has to be on show for `leaf` to be the last message; nothing for a leaf that is not
-    there."""
+    """Active messages that make `leaf` the last one; nothing for a leaf that is not there."""
     parents = {node.id: node.parent for node in nodes}
     chosen: dict[str | None, str] = {}
     while leaf is not None and leaf in parents:

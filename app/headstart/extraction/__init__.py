@@ -1,1 +1,1 @@
-"""What files say: their text, read in a child process with limits."""
+"""Text of files, read in a child process with limits."""

@@ -1,4 +1,4 @@
-"""What a file is, by what is in it; its name is asked where that does not tell. Pure."""
+"""Kind of a file, by its content; its name is asked where that does not tell. Pure."""
 
 from __future__ import annotations
 

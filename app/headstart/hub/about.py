@@ -1,4 +1,4 @@
-"""What a model's first bytes say of it, without reading its vocabulary. Worker threads."""
+"""Facts in a model's first bytes, without its vocabulary. Worker threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a model's makers advise to sample from it, as its file or folder says. Worker threads."""
+"""Sampling that a model's makers advise in its file or folder. Worker threads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LARGEST = 1 << 20
 
 
 def read_advice(model: ModelRef) -> SamplingChoice:
-    """What is said, and makes sense; a file that cannot be read says nothing."""
+    """Advice that makes sense; a file that cannot be read says nothing."""
     try:
         changed = (model.path / "config.json" if model.format == "mlx" else model.path).stat()
     except OSError:

@@ -32,7 +32,7 @@ class CheckedModelsFile:
         self._path = path
 
     def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None:
-        """What the model was found not to do; None when it was not tried like this."""
+        """Abilities that the model was found to lack; None when it was not tried like this."""
         starter = starter_model()
         if starter is not None and starter.path == model.path:
             return LACKS_NOTHING
@@ -74,7 +74,7 @@ class CheckedModelsFile:
             return unknown_shape(model.size)
 
     def head(self, draft: ModelRef, target: ModelRef) -> HeadFacts | None:
-        """What of a head the draft's file says, where it is one; a target's own layers where it
+        """Facts of the draft's file as a head, where it is one; a target's own layers where it
         drafts for itself. Raises ModelProblem, OSError."""
         if draft.path != target.path:
             return read_head(draft)
@@ -90,7 +90,7 @@ class CheckedModelsFile:
 
 
 def _settings(engine: EngineSettings) -> str:
-    """What of the settings decides what llama.cpp does with a model."""
+    """Settings that change llama.cpp's work with a model."""
     run = engine.as_run
     attention = "flash" if run.flash else "plain"
     return f"{run.kv_type}, {attention}, {run.gpu_layers}"

@@ -1,4 +1,5 @@
-"""What names a model's bytes, wherever they lie: a digest of its size and of samples of it.
+"""Content digest of a model's bytes, independent of their location: a digest of its size and of
+samples of it.
 
 A tenth of a megabyte is read, so that hundreds of models are known within a second. Two models of
 one architecture and one size differ in every sample of their weights.

@@ -62,7 +62,7 @@ _LONGEST_NUMBER = 6
 
 
 class GgufHeader(Struct, frozen=True):
-    """What a file says of itself; `metadata` holds the scalars and strings, not the arrays."""
+    """Header of a file; `metadata` holds the scalars and strings, not the arrays."""
 
     version: int
     metadata: dict[str, str | int | float | bool]
@@ -136,7 +136,7 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
 
 
 def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
-    """What the first bytes of a file say, as far as they reach: what it is, but not its vocabulary
+    """Facts in the first bytes of a file, as far as they reach: what it is, but not its vocabulary
     and its tensors (`expected_size` and `weights` are 0). `wanted` as for `read_header`. Raises
     ModelProblem."""
     if data[:4] != MAGIC:

@@ -13,7 +13,7 @@ _LAYERS = "_mtp"
 
 
 def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
-    """What a folder in MLX's format is a head of, by its `config.json`."""
+    """Head in a folder of MLX's format, by its `config.json`."""
 
     def count(name: str) -> int:
         return as_count(config.get(name) or 0)

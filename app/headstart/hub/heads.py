@@ -25,7 +25,7 @@ TARGET_LAYERS = ("eagle3.target_layers", "dflash.target_layers")
 
 
 def head_of(header: GgufHeader) -> HeadFacts | None:
-    """What a file is a head of; None for one that is none, or of a kind that is not run here."""
+    """Head in a file; None for one that is none, or of a kind that is not run here."""
     architecture, says = header.architecture, header.metadata
     vocabulary = header.lengths.get(_TOKENS, 0)
     width = as_count(says.get(f"{architecture}.embedding_length", 0))
@@ -58,7 +58,7 @@ def read_head(model: ModelRef) -> HeadFacts | None:
 
 
 def head_shape(model: ModelRef) -> ModelShape:
-    """What decides the memory that it takes. Raises ModelProblem, OSError."""
+    """Facts that decide its memory. Raises ModelProblem, OSError."""
     # of a folder: its weights, and one layer's keys and values beside them
     return ModelShape(model.size, 0) if model.format == "mlx" else read_shape(model)
 

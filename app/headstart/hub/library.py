@@ -58,7 +58,7 @@ def open_model(path: Path) -> ModelRef:
 
 
 def ref(path: Path) -> ModelRef:
-    """What lies at `path`, by its file's name; raises OSError when nothing does."""
+    """Model at `path`, by its file's name; raises OSError where there is none."""
     if path.is_dir():
         return ModelRef(path, path.name, mlx_folder.weight_size(path), "mlx")
     return ModelRef(path, title(path), sum(part.stat().st_size for part in parts(path)))

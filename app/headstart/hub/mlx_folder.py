@@ -50,7 +50,7 @@ _WEIGHTS = ("model*.safetensors", "medusa*.safetensors")
 
 
 def is_folder(path: Path) -> bool:
-    """Whether this looks like a model folder; quick."""
+    """True if this looks like a model folder; quick."""
     weights = any(True for form in _WEIGHTS for _ in path.glob(form))
     return weights and (path / "config.json").is_file()
 
@@ -105,7 +105,7 @@ def tokens(tokenizer: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _not_a_folder(path: Path) -> ModelProblem:
-    """What a folder without `config.json` is instead."""
+    """Reason why a folder without `config.json` is no model."""
     if not path.exists():
         return ModelProblem("model-missing", path=path)
     if next(path.glob("*.gguf"), None) is not None:

@@ -34,7 +34,8 @@ _WEIGHTS = re.compile(r"(?:model|weights)(?:[-.]\d+(?:-of-\d+)?)?\.safetensors")
 
 
 class Removal(Struct, frozen=True):
-    """What would go. `size`: bytes that come back; `programs`: the code of whose folder it is."""
+    """Files that a removal takes. `size`: bytes that come back; `programs`: the code of whose
+    folder it is."""
 
     files: tuple[Path, ...]
     size: int
@@ -42,7 +43,7 @@ class Removal(Struct, frozen=True):
 
 
 def plan(model: InstalledModel) -> Removal:
-    """What removing a model takes away; raises ModelProblem for what is not ours to remove."""
+    """Plan the removal of a model; raises ModelProblem for what is not ours to remove."""
     if model.source == ModelSource.STARTER:
         raise ModelProblem("starter-stays", name=model.ref.name)
     if model.source == ModelSource.OLLAMA:
@@ -56,7 +57,7 @@ def plan(model: InstalledModel) -> Removal:
 
 
 def _of_folder(folder: Path) -> list[Path]:
-    """What makes a folder a model: nothing else that lies there, and nothing below."""
+    """Files that make a folder a model: nothing else that lies there, and nothing below."""
     weights = _weights(folder)
     return [
         path
@@ -66,7 +67,7 @@ def _of_folder(folder: Path) -> list[Path]:
 
 
 def _weights(folder: Path) -> set[str]:
-    """What the folder's index names."""
+    """Weight files that the folder's index names."""
     try:
         index = json.loads(read_regular(folder / "model.safetensors.index.json", _LARGEST_INDEX))
         return {name for name in index["weight_map"].values() if isinstance(name, str)}
@@ -143,7 +144,7 @@ def _with_blobs(repository: Path, own: list[Path]) -> list[Path]:
 
 
 def _identity(path: Path) -> tuple[int, int] | str:
-    """What a name stands for in the end, through links of both kinds."""
+    """The file behind a name, through links of both kinds."""
     try:
         state = path.stat()
     except OSError:
@@ -152,7 +153,7 @@ def _identity(path: Path) -> tuple[int, int] | str:
 
 
 def _size(files: Iterable[Path]) -> int:
-    """What comes back: bytes all of whose names go."""
+    """Bytes that come back: of files all of whose names go."""
     names: dict[tuple[int, int], int] = {}
     total = 0
     for file in files:

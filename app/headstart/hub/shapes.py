@@ -1,4 +1,4 @@
-"""What decides the memory that a model takes, from the head of its file. Worker and engine thread.
+"""Facts that decide a model's memory, from the head of its file. Worker and engine thread.
 
 Follows llama.cpp's `llama_hparams`: which layers have keys and values, how wide they are, and what
 recurrent layers keep instead. What a file does not say is taken as for a plain transformer.

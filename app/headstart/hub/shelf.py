@@ -60,7 +60,7 @@ class Shelf:
             return models
 
     def moved(self) -> list[Moved]:
-        """What was found to lie elsewhere since the last time that this was asked."""
+        """Models that were found elsewhere since the last call."""
         with self._list.lock:
             moved, self._moved = self._moved, []
             return moved
@@ -77,7 +77,7 @@ class Shelf:
             return self._named(replace(found, name=seen.name), seen.content, kept)
 
     def name_of(self, key: str) -> str:
-        """What a model is called, without a look at the disk; "" for one that was never seen."""
+        """Name of a model, without a look at the disk; "" for one that was never seen."""
         with self._list.lock:
             kept = self._list.load()
             seen = kept.seen.get(key)
@@ -116,7 +116,8 @@ class Shelf:
     # --- what the user says of a model ---------------------------------------------------
 
     def rename(self, content: str, name: str) -> None:
-        """What it is called here; "" for its file's name. The file stays as it is."""
+        """Set the model's name on this computer; "" for its file's name. The file stays as it
+        is."""
         self._change(content, name=name.strip())
 
     def set_notes(self, content: str, notes: str) -> None:
@@ -169,7 +170,7 @@ class Shelf:
         return list(first.values())
 
     def _read(self, found: Iterable[FolderModel], kept: Kept) -> list[tuple[FolderModel, SeenFile]]:
-        """What is known of each, read where it is new or changed."""
+        """Facts of each, read where it is new or changed."""
         result = []
         for one in found:
             try:
@@ -195,7 +196,7 @@ class Shelf:
         return result
 
     def _follow_moved(self, kept: Kept, there: set[str]) -> None:
-        """Where something was, and its bytes lie elsewhere now."""
+        """Follow models whose bytes lie elsewhere now."""
         for path in [path for path in kept.seen if path not in there]:
             if Path(path).exists():
                 # its folder is not walked any more
@@ -210,7 +211,7 @@ class Shelf:
 
     @staticmethod
     def _holds(path: str, content: str, kept: Kept) -> bool:
-        """Whether these bytes lay there when somebody looked last: names are used again."""
+        """True if these bytes lay there when somebody looked last: names are used again."""
         seen = kept.seen.get(path)
         return seen is not None and seen.content == content
 

@@ -1,4 +1,5 @@
-"""Where models lie on this computer: our own and the user's folders, and those of other programs.
+"""Locations of models on this computer: our own and the user's folders, and those of other
+programs.
 
 Everything is used in place. A source only names what is there; what a file says is read by the
 shelf. Pure walks over folders, called from worker threads; a folder that cannot be read is empty.
@@ -60,7 +61,7 @@ _OLLAMA_PROJECTOR = "application/vnd.ollama.image.projector"
 def default_places(
     hub_cache: Path, environment: Mapping[str, str] | None = None
 ) -> list[ModelFolder]:
-    """Where other programs keep theirs on this system, there or not."""
+    """Folders of other programs on this system, existing or not."""
     said = os.environ if environment is None else environment
     home = Path.home()
     ollama = Path(said["OLLAMA_MODELS"]) if said.get("OLLAMA_MODELS") else home / ".ollama/models"
@@ -133,7 +134,7 @@ def _files(place: ModelFolder) -> Iterator[FolderModel]:
 
 
 def _hugging_face(place: ModelFolder) -> Iterator[FolderModel]:
-    """What the newest commit of each repository has, and what only older ones have."""
+    """Models in the newest commit of each repository, and those that only older ones have."""
     for repository in _entries(place.folder):
         if repository.name.startswith("models--"):
             yield from _repository(place, place.folder / repository.name)
@@ -183,7 +184,7 @@ def _ollama(place: ModelFolder) -> Iterator[FolderModel]:
 
 
 def ollama_projectors(weights: Path) -> Iterator[Path]:
-    """What manifests name beside a model's weights for it to see."""
+    """Projectors that manifests name beside a model's weights."""
     blobs = weights.parent
     root = blobs.parent / "manifests"
     if blobs.name != "blobs" or not root.is_dir():

@@ -51,8 +51,8 @@ class BranchTable:
         return changed
 
     def from_end(self, chat_id: str, message_id: str) -> int | None:
-        """How many messages of the branch on show there are from this one on; None where it is on
-        another branch."""
+        """Number of messages of the shown branch from this one on; None where it is on another
+        branch."""
         with self._engine.begin() as connection:
             ids = self._table.tree(connection, chat_id).branch()
         return len(ids) - ids.index(message_id) if message_id in ids else None
@@ -172,7 +172,7 @@ class BranchTable:
         return RemovedBranch(removed, positions, shown)
 
     def put_back(self, removed: RemovedBranch) -> None:
-        """What `remove` took out is there again, where it was."""
+        """Restore the messages that `remove` took out, in their place."""
         tree = removed.tree
         self._transfers.add([tree])
         with self._table.changing() as connection:

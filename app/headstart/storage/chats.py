@@ -126,7 +126,7 @@ class ChatTable:
             return list(found)
 
     def using(self, model: str) -> int:
-        """How many chats name a model as theirs."""
+        """Number of chats that use a model."""
         wanted = (chats.c.model == model) & chats.c.deleted_at.is_(None)
         with self._engine.begin() as connection:
             return connection.execute(select(func.count()).where(wanted)).scalar() or 0
@@ -136,7 +136,7 @@ class ChatTable:
         self._set(chat_id, deleted_at=now_ms())
 
     def restore(self, chat_id: str) -> bool:
-        """Whether the chat was still there."""
+        """True if the chat was still there."""
         with self._engine.begin() as connection:
             found = connection.execute(
                 update(chats).where(chats.c.id == chat_id).values(deleted_at=None)
@@ -200,7 +200,7 @@ class ChatTable:
 
 
 def _shown() -> ColumnElement[int]:
-    """How many messages of a chat are on show."""
+    """Number of a chat's messages on show."""
     every = (
         select(func.count())
         .select_from(messages)

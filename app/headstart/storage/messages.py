@@ -370,7 +370,7 @@ class MessageTable:
             connection.execute(insert(parts), values)
 
     def note_shown(self, connection: Connection, chat_id: str) -> None:
-        """How many messages are on show, for the list of chats."""
+        """Note the number of messages on show, for the list of chats."""
         shown = len(self.tree(connection, chat_id).branch())
         connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 

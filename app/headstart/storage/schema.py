@@ -52,7 +52,7 @@ def check_current(engine: Engine, path: Path) -> None:
 
 
 def is_current(engine: Engine) -> bool:
-    """Whether the schema is the one that this version writes."""
+    """True if the schema is the one that this version writes."""
     return _current(engine) == HEAD
 
 

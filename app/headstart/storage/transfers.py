@@ -35,7 +35,7 @@ class TransferTable:
         self._version: int | None = None
 
     def changed_elsewhere(self) -> bool:
-        """Whether another program has written to the database since this was last asked; trees are
+        """True if another program has written to the database since this was last asked; trees are
         not known any more then."""
         with self._engine.connect() as connection:
             version = connection.exec_driver_sql("PRAGMA data_version").scalar()
@@ -280,7 +280,7 @@ def _message_ids(connection: Connection, chat_id: str) -> set[str]:
 
 
 def _shown(values: Sequence[Message], active: Mapping[str | None, str]) -> int:
-    """How many messages are on show; `active` names a child for each that has some."""
+    """Number of messages on show; `active` names a child for each that has some."""
     known = {message.id for message in values}
     count, at = 0, active.get(None)
     while at in known:

@@ -41,7 +41,7 @@ class SoundTree(Struct):
 
     @property
     def leaves(self) -> int:
-        """How many branches there are."""
+        """Number of branches."""
         return sum(1 for one in self.parents if not self.children.get(one))
 
     def add(self, one: str, parent: str | None) -> None:

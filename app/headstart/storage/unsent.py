@@ -1,4 +1,4 @@
-"""What was typed and not sent, with what was attached to it, by chat. On the storage thread."""
+"""Typed but unsent text with its attachments, by chat. On the storage thread."""
 
 from __future__ import annotations
 

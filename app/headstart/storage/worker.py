@@ -44,7 +44,7 @@ LONGEST_HELD_SECONDS = 2.0
 
 
 class Store(Struct, frozen=True):
-    """What a storage call works on."""
+    """Tables and blobs of a storage call."""
 
     chats: ChatTable
     messages: MessageTable
@@ -231,7 +231,7 @@ class Storage:
         return store
 
     def _begin(self, store: Store, path: Path, backups: Path, same: bool) -> None:
-        """What a database that can be written needs from here on; `same`: it is the last run's."""
+        """Prepare a database for writing; `same`: it is the last run's."""
         from headstart.storage.rescue import last_state
         from headstart.storage.rescue.copies import DailyCopies, find_part, remove_unfinished
 

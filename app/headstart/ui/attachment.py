@@ -50,7 +50,7 @@ def only_marks(part: FilePart) -> bool:
 
 
 def facts_of(part: FilePart | ImagePart) -> str:
-    """What is known of a file besides its name."""
+    """Facts of a file besides its name."""
     if isinstance(part, ImagePart):
         return f"{part.width:,} × {part.height:,}"
     return pages_of(part) or size_text(part.blob.size)

@@ -1,4 +1,4 @@
-"""What is in a file that belongs to a message: its text as the model gets it, or its picture."""
+"""Content of a file that belongs to a message: its text as the model gets it, or its picture."""
 
 from __future__ import annotations
 

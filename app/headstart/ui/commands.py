@@ -128,7 +128,7 @@ class Commands:
 
 
 def add_items(menu: QMenu, commands: tuple[ItemCommand[T], ...], item: T) -> None:
-    """What can be done with `item`, for a menu about it."""
+    """Add the commands for `item` to a menu about it."""
     for command in commands:
         if not command.shown(item):
             continue

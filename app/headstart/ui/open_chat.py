@@ -68,7 +68,7 @@ class OpenChat(QObject):
 
     @property
     def stored(self) -> bool:
-        """Whether it has a message."""
+        """True if it has a message."""
         return not self._chats.is_begun(self._chat.id)
 
     # --- opening -------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class OpenChat(QObject):
 
     @property
     def unsent(self) -> str:
-        """What stands in the open chat's composer."""
+        """Text in the open chat's composer."""
         return self._unsent.get(self._chat.id, "")
 
     def write(self, text: str) -> None:
@@ -151,7 +151,7 @@ class OpenChat(QObject):
 
     @property
     def parts(self) -> tuple[OtherPart, ...]:
-        """What is attached to the open chat's next message."""
+        """Attachments of the open chat's next message."""
         return self._parts.get(self._chat.id, ())
 
     def attach(self, chat_id: str, parts: Sequence[OtherPart]) -> None:
@@ -163,12 +163,12 @@ class OpenChat(QObject):
         self.written.emit(chat_id)
 
     def _has(self, chat_id: str) -> bool:
-        """Whether anything is unsent in it."""
+        """True if anything is unsent in it."""
         return chat_id in self._unsent or chat_id in self._parts
 
     def restore(self, found: Sequence[Unsent], show: bool) -> None:
-        """What was left the last time, the last written first; `show`: open the new chat that had
-        some, unless something was written meanwhile."""
+        """Restore the unsent text, the last written first; `show`: open the new chat that had some,
+        unless something was written meanwhile."""
         for one in found:
             if one.text:
                 self._unsent.setdefault(one.chat_id, one.text)
@@ -184,7 +184,7 @@ class OpenChat(QObject):
 
     @property
     def sending(self) -> bool:
-        """Whether the open chat's text is being stored."""
+        """True if the open chat's text is being stored."""
         return self._chat.id in self._sending
 
     def begin_sending(self, chat_id: str) -> None:

@@ -1,4 +1,4 @@
-"""What chats begin from that belong to something: a model, or a folder; a step between the app's
+"""Options that chats inherit from their owner: a model, or a folder; a step between the app's
 settings and a chat's."""
 
 from __future__ import annotations

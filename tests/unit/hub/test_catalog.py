@@ -10,8 +10,8 @@ import pytest
 
 from headstart.core.errors import ModelProblem
 from headstart.core.hub import catalog_filter
-from headstart.core.hub.catalog import CompanionKind, Fit, Repository, Search
-from headstart.core.hub.downloads import RemoteFile
+from headstart.core.hub.catalog import CompanionKind, Fit, Repository, Search, Variant
+from headstart.core.hub.downloads import LARGEST_HTTP, RemoteFile
 from headstart.core.models.quantization import bits, quality, quantization
 from headstart.core.models.recommended import PURPOSES, for_memory
 from headstart.hub.downloads.source import DownloadProblem, Unavailable
@@ -324,6 +324,24 @@ def test_the_list_to_begin_with_has_something_for_every_computer() -> None:
             assert all(one.size_gb * 1e9 < 0.85 * (gigabytes << 30) for one in chosen)
             assert len({one.repo for one in chosen}) == len(chosen)
     assert all(one.read_gb <= 6.5 for one in for_memory(models, 128 << 30))
+
+
+def test_a_mac_gets_the_folder_of_a_recommended_model() -> None:
+    with_both = next(one for one in read_list() if one.mlx_repo)
+    only_gguf = next(one for one in read_list() if not one.mlx_repo)
+    folder = Variant("4bit", "mlx", (RemoteFile("model.safetensors", 9, "e"),))
+    file = Variant("Q4_K_M", "gguf", (RemoteFile("a.gguf", 9, "e"),), "a.gguf")
+    there = with_both.in_format("mlx")
+    assert there.repo == with_both.mlx_repo
+    assert catalog_filter.matching((file, folder), there.patterns) is folder
+    assert with_both.in_format("gguf") == with_both
+    assert only_gguf.in_format("mlx") == only_gguf
+
+
+def test_a_file_that_the_hub_does_not_serve_is_said_before_its_download() -> None:
+    large = RemoteFile("model.gguf", LARGEST_HTTP + 1, "e")
+    assert Variant("F16", "gguf", (large,), "model.gguf").too_large_for_http
+    assert not Variant("F16", "gguf", (RemoteFile("a", 1, "e"),) * 99, "a").too_large_for_http
 
 
 def test_answers_without_an_end_and_odd_ones_are_left_with_a_reason() -> None:

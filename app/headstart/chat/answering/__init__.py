@@ -1,1 +1,1 @@
-"""Who answers: the models on this computer, or servers; and what both need around a reply."""
+"""Answering: the models on this computer, or servers; and what both need around a reply."""

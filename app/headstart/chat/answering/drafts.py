@@ -35,9 +35,9 @@ class Drafts:
         self.automatic = AutomaticDraft(models, preferences)
 
     async def choices(self, chat_id: str) -> list[DraftChoice]:
-        """What can draft for the chat's model, with a verdict: its own layers, heads, and every
-        installed model, useful ones first; for a server's model those that can write here, and
-        none where the server checks no drafts. Raises ModelProblem for the target."""
+        """Candidates that draft for the chat's model, with a verdict: its own layers, heads, and
+        every installed model, useful ones first; for a server's model those that can write here,
+        and none where the server checks no drafts. Raises ModelProblem for the target."""
         chat = await self._branches.chat(chat_id)
         target = None if chat is None else await self._models.of_chat(chat)
         engine = self._preferences.current.engine
@@ -54,7 +54,7 @@ class Drafts:
         return [replace(one, taken=one.key == taken) for one in found]
 
     async def pair(self, chat_id: str) -> LoadRequest | None:
-        """What is to be loaded for a chat; None where a server answers, or there is no chat.
+        """The models to load for a chat; None where a server answers, or there is no chat.
 
         Raises ModelProblem.
         """

@@ -1,4 +1,4 @@
-"""What is loaded on this computer, and loading it ahead of its first request.
+"""Models loaded on this computer, and loading ahead of the first request.
 
 On the event loop's thread; the loading itself is the engine thread's.
 """
@@ -75,26 +75,26 @@ class Loader:
 
     @property
     def loading(self) -> bool:
-        """Whether a model is on its way without a request."""
+        """True if a model is on its way without a request."""
         return self._stream is not None
 
     @property
     def held_back(self) -> bool:
-        """Whether nothing may be loaded before the user asks for it."""
+        """True if nothing may be loaded before the user asks for it."""
         return self._held_back
 
     @property
     def writing(self) -> bool:
-        """Whether this computer writes a reply; or never will again."""
+        """True if this computer writes a reply; or never will again."""
         return bool(self._writing) or self._closing
 
     @property
     def busy(self) -> bool:
-        """Whether nothing can be done ahead now."""
+        """True if nothing can be done ahead now."""
         return self.writing or (self._held_back and self.idle)
 
     def thinking(self, key: str) -> tuple[Thinking, ...]:
-        """What the model can be told about thinking; nothing before it was loaded once."""
+        """Choices of thinking that the model understands; nothing before it was loaded once."""
         return self._thinking.get(key, ())
 
     def has_loaded(self, model: ModelRef) -> bool:
@@ -200,7 +200,7 @@ class Loader:
         self._broadcast.tell(ModelsLoaded(event.models))
 
     def _offer(self, problem: Told, wanted: LoadRequest) -> None:
-        """What would fit where the model did not."""
+        """Tell the context that would fit where the model did not."""
         context, kv_type = problem.facts.get("offer_context"), problem.facts.get("offer_kv_type")
         if isinstance(context, int) and context and kv_type in KV_BYTES:
             kind = next(name for name in KV_BYTES if name == kv_type)

@@ -20,7 +20,7 @@ from headstart.engine.runner import Runner
 
 
 class ModelSources(NamedTuple):
-    """What belongs to models and chats, beside the weights."""
+    """Facts of models and chats, beside the weights."""
 
     models: Models
     images: ChatImages
@@ -59,7 +59,7 @@ class LocalAnswerer:
 
 
 def _first_events(asked: Asked, wanted: LoadRequest, waits: bool) -> list[GenerationEvent]:
-    """What is known before the engine says anything."""
+    """Events that are known before the engine says anything."""
     events: list[GenerationEvent] = []
     if wanted.projector is None and asked.branch and images_in(asked.branch[-1:]):
         events.append(Notice(NoticeKind.IMAGES, told("images-not-seen", name=wanted.model.name)))

@@ -107,7 +107,7 @@ class _Reactions(Struct, frozen=True):
             self.background.run(self.ahead.prefill(change.chat_id))
 
     def _on_idle(self, event: GenerationEvent) -> None:
-        """What the engine learned while nobody asked for anything; or that it was restarted."""
+        """Pass on what the idle engine learned; or that it was restarted."""
         if isinstance(event, InMemory):
             self.loader.follow_memory(event)
         if self.loader.loaded is None:

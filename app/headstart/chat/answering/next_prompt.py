@@ -1,4 +1,4 @@
-"""What a chat's next prompt is going to begin with, for prefilling ahead. Event loop's thread."""
+"""The beginning of a chat's next prompt, for prefilling ahead. Event loop's thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headstart.core.requests import AheadRequest
 
 
 class NextPrompt:
-    """What was fetched is kept until `forget`: it is the same for each word that is typed."""
+    """Fetched facts are kept until `forget`: it is the same for each word that is typed."""
 
     def __init__(
         self,

@@ -134,7 +134,7 @@ class PrefillAhead:
             self._stream = None
 
     def sent(self, chat_id: str) -> None:
-        """What was typed is a message now."""
+        """Typed text has become a message."""
         self.used(chat_id)
         self._typed.pop(chat_id, None)
         self.cancel()

@@ -93,7 +93,7 @@ class Preload:
 
     @staticmethod
     def explain_engine() -> dict[str, str]:
-        """What each automatic engine setting becomes on this computer; on a worker thread."""
+        """The value of each automatic engine setting on this computer; on a worker thread."""
         from headstart.engine.backends import automatic
 
         return automatic.explain()

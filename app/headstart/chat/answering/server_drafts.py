@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 class Engine(NamedTuple):
-    """What a draft has of the engine. `follow` gets events of models, from any thread; `busy`:
+    """The engine's side of a draft. `follow` gets events of models, from any thread; `busy`:
     whether this computer writes a reply of its own, which a draft does not hold up; `streams` has
     what is being drafted."""
 
@@ -110,7 +110,7 @@ class ServerDraft:
         return Draft(text, count)
 
     async def _follow_to_end(self, stream: Stream) -> None:
-        """What the engine still does, and has done, after a cancel."""
+        """Follow the engine's events after a cancel."""
         async for event in stream:
             if isinstance(event, Loading | Loaded | Unloaded | InMemory):
                 self._engine.follow(event)

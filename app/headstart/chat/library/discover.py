@@ -120,7 +120,7 @@ class Discover:
         return found.repo if found is not None else ""
 
     async def details(self, repo: str, text: str = "") -> Details:
-        """What a repository has; `text`: the link that named it. Raises HubProblem."""
+        """Details of a repository; `text`: the link that named it. Raises HubProblem."""
 
         def ask() -> Details:
             from headstart.hub.online.links import parse
@@ -173,8 +173,8 @@ class Discover:
     # --- drafts --------------------------------------------------------------------------
 
     async def drafts(self, details: Details, variant: Variant) -> list[DraftOffer]:
-        """What can draft for a variant: models that are here, then some of the hub that look like
-        its family. Raises HubProblem, ModelProblem."""
+        """Candidates that draft for a variant: models that are here, then some of the hub that look
+        like its family. Raises HubProblem, ModelProblem."""
         if variant.format != "gguf" or details.heads:
             return []
         target = await asyncio.to_thread(self._remote_card, details, variant)
@@ -261,7 +261,7 @@ class Discover:
     # --- the list to begin with ----------------------------------------------------------
 
     async def computer(self) -> ThisComputer:
-        """What this computer has for models."""
+        """This computer's memory, cores and cards, for models."""
 
         def ask() -> ThisComputer:
             folder = self._hub.cache
@@ -282,7 +282,9 @@ class Discover:
 
         def ask() -> list[Recommended]:
             fast = select.on_apple_silicon() or (not at_start and bool(select.card_names()))
-            return for_memory(read_list(), memory().total, fast)
+            form = select.preferred(self._preferences.current.engine.backend)
+            chosen = for_memory(read_list(), memory().total, fast)
+            return [one.in_format(form) for one in chosen]
 
         return await asyncio.to_thread(ask)
 
@@ -294,7 +296,7 @@ class Discover:
         return next((one for one in models if repo in (one.repo, one.mlx_repo)), None)
 
     async def recommended_variant(self, choice: Recommended) -> tuple[Details, Variant]:
-        """What of its repository is meant, as it is today; raises HubProblem."""
+        """The recommended variant of its repository, as it is today; raises HubProblem."""
         details = await self.details(choice.repo)
         variant = catalog_filter.matching(details.variants, choice.patterns)
         if variant is None:

@@ -14,7 +14,14 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded, DownloadsChanged
 from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
-from headstart.core.hub.downloads import ACTIVE, Download, DownloadRequest, DownloadState
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.hub.downloads import (
+    ACTIVE,
+    LARGEST_HTTP,
+    Download,
+    DownloadRequest,
+    DownloadState,
+)
 from headstart.core.settings.schema import Settings
 
 if TYPE_CHECKING:
@@ -66,7 +73,12 @@ class Downloads:
     # --- what the user does --------------------------------------------------------------
 
     async def add(self, wanted: Sequence[DownloadRequest]) -> None:
-        """Fetch them, one after another; raises DownloadProblem."""
+        """Fetch them, one after another; raises EnvironmentProblem, also for a file that the
+        hub does not serve over plain HTTP."""
+        for one in wanted:
+            large = next((file for file in one.files if file.size > LARGEST_HTTP), None)
+            if large is not None:
+                raise EnvironmentProblem("file-over-http", name=large.path, limit=LARGEST_HTTP)
         queue = await self._ready()
         for one in wanted:
             await asyncio.to_thread(queue.add, one)

@@ -1,4 +1,4 @@
-"""What the hub's client raises, as problems that can be told."""
+"""Errors of the hub's client, as problems that can be told."""
 
 from __future__ import annotations
 

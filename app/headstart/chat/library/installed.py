@@ -1,6 +1,5 @@
-"""What lies on this computer, and what the user does with it. On the event loop's thread; files
-are looked at on a worker thread.
-"""
+"""Installed models, and the user's actions on them. On the event loop's thread; files are looked at
+on a worker thread."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from headstart.storage.worker import Storage
 
 
 class Leaving(Struct, frozen=True):
-    """What removing a model means. `size`: bytes that come back; `program`: whose folder it is;
+    """Effects of removing a model. `size`: bytes that come back; `program`: whose folder it is;
     `chats`: how many would have to choose another one; `draft_of`: whether it drafts somewhere."""
 
     model: InstalledModel
@@ -76,11 +75,11 @@ class Installed:
         await asyncio.to_thread(self._shelf.used, key, time.time())
 
     async def chats_with(self, model: InstalledModel) -> int:
-        """How many chats name it as theirs."""
+        """Number of chats that use it."""
         return await self._storage.run(lambda store: store.chats.using(model.ref.key))
 
     def request(self, model: InstalledModel) -> LoadRequest:
-        """What loads it without a chat."""
+        """A request that loads it without a chat."""
         return LoadRequest(model.ref, self._preferences.current.engine, None)
 
     def keep(self, key: str, kept: bool) -> None:
@@ -90,7 +89,7 @@ class Installed:
         self._preferences.update(library=changed(library, kept=(*others, key) if kept else others))
 
     def options(self, model: ModelRef) -> ModelOptions:
-        """What chats with this model begin from."""
+        """Options that chats with this model inherit."""
         own = (one for one in self._preferences.current.models if one.key == model.key)
         return next(own, ModelOptions(key=model.key))
 
@@ -131,7 +130,7 @@ class Installed:
     # --- removing ------------------------------------------------------------------------
 
     async def leaving(self, model: InstalledModel) -> Leaving:
-        """What removing it means; raises ModelProblem for what is not ours to remove."""
+        """Effects of removing it; raises ModelProblem for what is not ours to remove."""
         plan = await asyncio.to_thread(removal.plan, model)
         key = model.ref.key
         chats = await self._storage.run(lambda store: store.chats.using(key))

@@ -44,7 +44,7 @@ SUFFIX = ".headstart-backup.zip"
 
 
 class Places(Struct, frozen=True):
-    """Where everything of a home lies."""
+    """Paths of a home's files."""
 
     database: Path
     backups: Path
@@ -96,7 +96,7 @@ class Backups:
         return await asyncio.to_thread(self._make, path, making)
 
     async def plan(self, path: Path, run: ImportJobRun) -> ImportPlan:
-        """What a backup, or an automatic copy, would bring back. Raises EnvironmentProblem."""
+        """Plan the restore of a backup, or of an automatic copy. Raises EnvironmentProblem."""
 
         def look() -> ImportPlan:
             from headstart.chat.transfer.backup_source import opened

@@ -1,4 +1,5 @@
-"""What is in a backup, or in a copy of the database: opened beside ours, its chats one by one."""
+"""The contents of a backup, or of a copy of the database: opened beside ours, its chats one by
+one."""
 
 from __future__ import annotations
 

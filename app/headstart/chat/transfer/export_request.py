@@ -22,7 +22,7 @@ class ExportJobRun(Struct):
 
 
 class ExportRequest(Struct, frozen=True):
-    """What to write, and how; `chats` empty for everything that is in the list."""
+    """An export to write, and its form; `chats` empty for everything that is in the list."""
 
     chats: tuple[str, ...]
     format: str

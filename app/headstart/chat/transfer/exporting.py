@@ -50,7 +50,7 @@ class Exporting:
     def wanted(
         chats: Sequence[str], form: str, *, reasoning: bool, stats: bool, branches: bool
     ) -> ExportRequest:
-        """What to write; no chats for all of the list."""
+        """An export request; no chats for all of the list."""
         return ExportRequest(tuple(chats), form, Include(reasoning, stats, branches))
 
     async def write(self, wanted: ExportRequest, path: Path, run: ExportJobRun) -> int:
@@ -119,7 +119,7 @@ class Exporting:
 
 
 def formats() -> tuple[FileFormat, ...]:
-    """What chats can be written in."""
+    """Formats in which chats are written."""
     from headstart.exchange.formats import FORMATS
 
     return FORMATS

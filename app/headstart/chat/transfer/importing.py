@@ -76,7 +76,7 @@ class Importing:
         return await asyncio.to_thread(work)
 
     async def plan(self, paths: Sequence[Path], run: ImportJobRun) -> ImportPlan:
-        """What would come in, and what would not; nothing is changed."""
+        """Plan an import, with the items left out; nothing is changed."""
         report = Report()
 
         def work() -> ImportPlan:

@@ -68,7 +68,7 @@ class ImportPlan(Struct):
 
 
 class Result(Struct):
-    """What came in: chats that are new, that got messages, that came back from the trash."""
+    """Result of an import: chats that are new, that got messages, that came back from the trash."""
 
     new: int = 0
     more: int = 0
@@ -93,7 +93,7 @@ class ImportJobRun(Struct):
 def plan(
     storage: Storage, incoming: Iterable[IncomingChat], report: Report, run: ImportJobRun
 ) -> ImportPlan:
-    """What would come in; nothing is changed."""
+    """Plan the import of a material; nothing is changed."""
     found = ImportPlan(report=report)
     seen: set[str] = set()
     for batch in _batches(incoming, report, run):

@@ -66,7 +66,7 @@ class _Book(msgspec.Struct):
 
 
 class _Wanted(Struct):
-    """What is to be written: chats by id, or all of them."""
+    """Chats to write: chats by id, or all of them."""
 
     chats: set[str] = field(default_factory=set)
     everything: bool = False
@@ -228,7 +228,7 @@ def _put(folder: Path, book: _Book, chat: ExchangeChat, moment: int) -> bool:
 
 
 def _name_for(folder: Path, book: _Book, chat: ExchangeChat, old: _File | None, data: bytes) -> str:
-    """Where a chat goes: to its old file as long as that is ours and still called by its title."""
+    """File name of a chat: its old file's, as long as that is ours and named by its title."""
     from headstart.exchange.names import file_name
 
     parts = [file_name(part) for part in chat.folder.split("/") if part.strip(" .")]
@@ -279,8 +279,8 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _read_book(folder: Path) -> _Book:
-    """What was written there; nothing where that cannot be read: then everything belongs to the
-    user."""
+    """Read the list of written files; nothing where that cannot be read: then everything belongs to
+    the user."""
     try:
         book = msgspec.json.decode(read_regular(folder / BOOK, _LARGEST), type=_Book)
     except (OSError, ValueError):

@@ -21,7 +21,7 @@ _SOURCE, _KEYS = "source", "keys"
 
 
 class ModelNames:
-    """What models are called in files: there by name and content, here by where they lie."""
+    """Names of models: in files by name and content, here by location."""
 
     def __init__(self, installed: Iterable[InstalledModel] = ()) -> None:
         known = list(installed)
@@ -41,7 +41,7 @@ class ModelNames:
         return ModelName(name, host, content) if name or content else None
 
     def key_of(self, model: ModelName | None) -> str | None:
-        """Where the model lies here; None where it does not."""
+        """Key of the model on this computer; None where it is not installed."""
         if model is None:
             return None
         if split_key(model.content) is not None:
@@ -122,7 +122,7 @@ def _below(node: ChatNode, parent: str | None) -> ChatNode:
 
 
 def _kept(conversation: ExchangeChat) -> str:
-    """What the database has no column for, as JSON."""
+    """Facts that the database has no column for, as JSON."""
     found: dict[str, Any] = {}
     if conversation.source != OWN:
         found[_SOURCE] = conversation.source

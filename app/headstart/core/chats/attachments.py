@@ -1,4 +1,4 @@
-"""What was read of a file that belongs to a message: its text, in pages or parts. Pure."""
+"""Text of a file that belongs to a message, in pages or parts. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BETWEEN = re.compile(r"[,;\s،؛、，；]+(?!-)")
 
 
 class Unit(StrEnum):
-    """What a file is divided into."""
+    """Divisions of a file."""
 
     PAGE = "page"
     PART = "part"
@@ -50,7 +50,7 @@ class Extracted(Struct, frozen=True):
         return self.chosen(range(1, len(self.pages) + 1))
 
     def chosen(self, numbers: Collection[int]) -> str:
-        """What a model reads of it where only these pages are given: what is left out is said."""
+        """The text that a model gets when only these pages are given: what is left out is said."""
         count = len(self.pages)
         if self.unit is Unit.PART and len(set(numbers)) == count:
             return "".join(self.pages)
@@ -135,6 +135,7 @@ def numbers_of(text: str, count: int) -> set[int]:
 
 
 def about_tokens(text: str) -> int:
-    """How many tokens a text has, about: one of Chinese, Japanese or Korean for each character."""
+    """Estimated number of tokens of a text: one of Chinese, Japanese or Korean for each
+    character."""
     wide = sum(1 for one in text if "\u2e80" <= one <= "\uffdc") if not text.isascii() else 0
     return round(wide + (len(text) - wide) / CHARACTERS_PER_TOKEN)

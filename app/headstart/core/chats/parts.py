@@ -26,8 +26,8 @@ class PartKind(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a token came from: the target itself, what drafts for it (a model, a head, layers in
-    its own file), or text that is there already: in this chat, or in earlier ones."""
+    """Source of a token: the target itself, what drafts for it (a model, a head, layers in its own
+    file), or text that is there already: in this chat, or in earlier ones."""
 
     TARGET = "target"
     DRAFT = "draft"
@@ -38,7 +38,7 @@ class Origin(StrEnum):
 
     @property
     def drafted(self) -> bool:
-        """Whether a draft computed it."""
+        """True if a draft computed it."""
         return self in (Origin.DRAFT, Origin.HEAD, Origin.OWN_LAYERS)
 
 
@@ -71,7 +71,7 @@ class BlobRef(Struct, frozen=True):
 
 
 def is_digest(text: str) -> bool:
-    """Whether it can name a blob: nothing else is ever made a path of."""
+    """True if it can name a blob: nothing else is ever made a path of."""
     return len(text) == 64 and all(one in "0123456789abcdef" for one in text)
 
 
@@ -117,7 +117,7 @@ class ToolCallPart(Struct, frozen=True):
 
 
 class ToolResultPart(Struct, frozen=True):
-    """What a tool gave for the call with this id."""
+    """Result of the tool call with this id."""
 
     id: str
     name: str
@@ -128,7 +128,7 @@ class ToolResultPart(Struct, frozen=True):
 
 
 class UnknownPart(Struct, frozen=True):
-    """What another version stored, or what is damaged: kept as it is, by every verb.
+    """A part that another version stored, or that is damaged: kept as it is, by every verb.
 
     `name` is its kind, `data` and `blob` what the database has there; `digest` marks damage.
     """
@@ -172,7 +172,7 @@ def text_part(text: str) -> tuple[TextPart, ...]:
 
 
 def label(part: OtherPart) -> str:
-    """What a part is, in a line."""
+    """The part in one line."""
     match part:
         case FilePart(chosen=""):
             return f"File {part.name} ({size_text(part.blob.size)})"

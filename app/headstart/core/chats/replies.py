@@ -1,4 +1,4 @@
-"""What a model wrote in earlier chats: a protocol that storage implements."""
+"""Replies of models in earlier chats: a protocol that storage implements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked for in all chats, and what is found. Pure."""
+"""Searches in all chats, and their results. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 
 class Filters(Struct, frozen=True):
-    """What narrows a search; dates are milliseconds, from (inclusive) and to (exclusive)."""
+    """Limits of a search; dates are milliseconds, from (inclusive) and to (exclusive)."""
 
     model: str = ""
     folder: str = ""
@@ -44,7 +44,7 @@ class SearchHit(Struct, frozen=True):
 
 
 class FoundChat(Struct, frozen=True):
-    """What was found in one chat: in its title, or in messages, the last ones first."""
+    """Results in one chat: in its title, or in messages, the last ones first."""
 
     chat_id: str
     title: str

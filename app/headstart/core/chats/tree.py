@@ -44,7 +44,7 @@ class TreeNode(Struct, frozen=True):
 
 
 class KnownChat(Struct, frozen=True):
-    """What of a chat is in the database: how many of its messages; whether it is in the trash."""
+    """A chat's state in the database: how many of its messages; whether it is in the trash."""
 
     messages: int
     in_trash: bool

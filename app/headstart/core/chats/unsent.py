@@ -1,4 +1,4 @@
-"""What was typed in a chat and not sent, and what was attached to it. Pure."""
+"""Typed but unsent text of a chat, with its attachments. Pure."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class FinishReason(StrEnum):
 
 
 class SpeculationStats(Struct, frozen=True):
-    """What speculation did in a turn. Verified: put before the target; later draft tokens of a
+    """Statistics of speculation in a turn. Verified: put before the target; later draft tokens of a
     round whose earlier one was wrong were never verified."""
 
     rounds: int = 0  # forwards of the target, plain ones included
@@ -71,8 +71,8 @@ class SpeculationStats(Struct, frozen=True):
 
 
 class PrefixStats(Struct, frozen=True):
-    """Where the reused tokens of a turn came from, and what was recomputed although it had been
-    read before. Reused tokens that came from neither memory nor disk were still in place."""
+    """Sources of a turn's reused tokens, and tokens that were recomputed although they had been
+    processed before. Reused tokens that came from neither memory nor disk were still in place."""
 
     from_memory: int = 0
     from_disk: int = 0
@@ -95,7 +95,7 @@ def gain_words(against_plain: float | None) -> str:
 
 
 class TurnStats(Struct, frozen=True):
-    """What one generation cost; shown under the reply and stored with it."""
+    """Cost of one generation; shown under the reply and stored with it."""
 
     finish: FinishReason
     prompt_tokens: int
@@ -144,7 +144,7 @@ class Message(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What was written, without what else belongs to the message."""
+        """The written text, without the message's other parts."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
@@ -153,7 +153,7 @@ class Message(Struct, frozen=True):
 
     @property
     def others(self) -> tuple[OtherPart, ...]:
-        """What belongs to the message besides its text: files, images, calls of tools."""
+        """The message's parts besides its text: files, images, calls of tools."""
         return tuple(part for part in self.parts if not isinstance(part, WrittenPart))
 
     @property

@@ -1,4 +1,4 @@
-"""What can be downloaded: repositories, and the ways in which their models come. Frozen values."""
+"""Downloadable models: repositories, and the ways in which their models come. Frozen values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from headstart.core.hub.downloads import DownloadRequest, RemoteFile
+from headstart.core.hub.downloads import LARGEST_HTTP, DownloadRequest, RemoteFile
 from headstart.core.models.fit import Verdict
 from headstart.core.models.ref import ModelFormat
 
@@ -15,7 +15,7 @@ SortBy = Literal["trending", "likes", "downloads", "updated"]
 
 
 class Search(Struct, frozen=True):
-    """What the user looks for. `formats` that are wanted, side by side; memory of a model at most
+    """A search of the user's. `formats` that are wanted, side by side; memory of a model at most
     `fits` bytes, 0 for any."""
 
     text: str = ""
@@ -90,6 +90,11 @@ class Variant(Struct, frozen=True):
     def size(self) -> int:
         return sum(file.size for file in self.files)
 
+    @property
+    def too_large_for_http(self) -> bool:
+        """True if one of its files is larger than the hub serves over plain HTTP."""
+        return any(file.size > LARGEST_HTTP for file in self.files)
+
 
 class Fit(Struct, frozen=True):
     """Whether a variant fits this computer; bytes, and the tokens of context that it would get."""
@@ -116,11 +121,11 @@ class Details(Struct, frozen=True):
 
     @property
     def heads(self) -> bool:
-        """Whether there is nothing but heads, which draft for one certain model."""
+        """True if there is nothing but heads, which draft for one certain model."""
         return bool(self.all_heads) and self.variants == self.all_heads
 
     def wanted(self, variant: Variant, companions: tuple[Companion, ...] = ()) -> DownloadRequest:
-        """What to download for a variant, with what belongs to it."""
+        """Files to download for a variant, with its companions."""
         name = self.repository.name
         title = name.removesuffix("-GGUF").removesuffix("-gguf")
         if variant.title and variant.title.casefold() not in title.casefold():

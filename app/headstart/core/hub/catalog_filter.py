@@ -1,4 +1,4 @@
-"""What of the hub's answers is shown, in which order, and what is meant by a name. Pure."""
+"""Selection and order of the hub's answers, and names. Pure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def merged(pages: Sequence[Sequence[Repository]], sort: SortBy) -> list[Reposito
 
 
 def matches(one: Repository, search: Search) -> bool:
-    """Whether it is what was asked for; what the hub does not say never speaks against it."""
+    """True if it is what was asked for; what the hub does not say never speaks against it."""
     if not set(one.formats) & set(search.formats):
         return False
     if search.fits and one.smallest * _BESIDE > _MOST_SHARE * search.fits:
@@ -78,7 +78,7 @@ def matches(one: Repository, search: Search) -> bool:
 
 
 def family(name: str) -> str:
-    """What the models of one family have in common: `Qwen3` of `Qwen3-4B-Instruct-2507-GGUF`."""
+    """The common name of one family's models: `Qwen3` of `Qwen3-4B-Instruct-2507-GGUF`."""
     size = _SIZE.search(name)
     head = name[: size.start()] if size else ""
     found = _GENERATION.match(head or name)
@@ -125,7 +125,7 @@ def likely_heads(page: Sequence[Repository], name: str) -> list[Repository]:
 
 
 def _words(name: str) -> set[str]:
-    """What a name says of a model, less what it says of files."""
+    """Words of a name that describe the model, not the file."""
     name = name.casefold().replace("eagle-3", "eagle3")
     weights = quantization(name).casefold()
     others = {"gguf", "b16", "b8", *(kind.casefold() for kind in _HEADS)}
@@ -181,7 +181,7 @@ def named(variants: Sequence[Variant], name: str) -> Variant | None:
 
 
 def without_quantization(variant: Variant) -> str:
-    """What quantizations of one model have in common: the file's name without that."""
+    """The common name of one model's quantizations: the file's name without that."""
     name = stem(PurePosixPath(variant.main).name).casefold()
     return name.replace(variant.title.casefold(), "").strip("-_.")
 

@@ -1,4 +1,4 @@
-"""What is downloaded, and how far it is: values that the queue, the verbs and the window share."""
+"""Downloads and their progress: values that the queue, the verbs and the window share."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ ACTIVE = (
 STOPPED = (DownloadState.PAUSED, DownloadState.FAILED)
 
 
+# bytes of a file that the hub serves over plain HTTP: what its own library has as the limit
+LARGEST_HTTP = 50 * 10**9
+
+
 class RemoteFile(Struct, frozen=True):
     """A file of a repository. `etag`: its SHA-256, or what git calls it where it is small."""
 
@@ -42,7 +46,7 @@ class RemoteFile(Struct, frozen=True):
 
 
 class DownloadRequest(Struct, frozen=True):
-    """What belongs together and is downloaded as one: all parts of a model.
+    """Files that are downloaded together: all parts of a model.
 
     `main` is the file that is opened; "" for a folder of files.
     """

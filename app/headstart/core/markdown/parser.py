@@ -110,7 +110,7 @@ def formula_name(token: Token) -> str:
 
 
 def named_formula(name: str) -> tuple[str, str] | None:
-    """What a formula stands between, and its LaTeX; None for the name of something else."""
+    """Delimiters of a formula, and its LaTeX; None for the name of something else."""
     if not name.startswith(_FORMULA):
         return None
     left, _, latex = unquote(name.removeprefix(_FORMULA)).partition("\n")
@@ -118,12 +118,12 @@ def named_formula(name: str) -> tuple[str, str] | None:
 
 
 def task_of(token: Token) -> bool | None:
-    """Whether the task of a list's item is done; None for an item that is no task."""
+    """True if the task of a list's item is done; None for an item that is no task."""
     return token.meta.get("task") if token.type == "list_item_open" else None
 
 
 def note_label(token: Token) -> str:
-    """What a footnote is called, where it is and where it is referred to."""
+    """Label of a footnote, at its text and at its references."""
     return str(token.meta.get("label", ""))
 
 
@@ -151,9 +151,9 @@ def _inline_math(state: StateInline, silent: bool) -> bool:
 
 
 def _inline_formula(text: str, at: int, end: int) -> tuple[str, str, int] | None:
-    """What opens it, the LaTeX, and where it ends. A dollar opens before anything but a space, and
-    closes after anything but a space and not before a digit (Pandoc's rule), nor before a letter:
-    prices and names of variables stay text."""
+    """Opening delimiter, LaTeX, and end. A dollar opens before anything but a space, and closes
+    after anything but a space and not before a digit (Pandoc's rule), nor before a letter: prices
+    and names of variables stay text."""
     first = text[at]
     left = text[at : at + 2]
     end = min(end, at + _LONGEST_INLINE)
@@ -184,7 +184,7 @@ def _is_word(one: str) -> bool:
 
 
 def _find(text: str, sign: str, at: int, end: int) -> int:
-    """Where `sign` is next, not behind a backslash; -1 where it is not."""
+    """Position of the next `sign` that no backslash escapes; -1 where it is not."""
     while (found := text.find(sign, at, end)) >= 0:
         slashes = 0
         while text[found - 1 - slashes] == "\\":
@@ -253,7 +253,7 @@ def _closing_line(state: StateBlock, at: int, right: str, start: int, end: int) 
 
 
 def _is_inside(state: StateBlock, start: int, end: int) -> bool:
-    """Whether all lines belong to the list or quote that the first one is in."""
+    """True if all lines belong to the list or quote that the first one is in."""
     if end - start > _MOST_LINES:
         return False
     return all(state.sCount[line] >= state.blkIndent for line in range(start + 1, end))

@@ -1,4 +1,4 @@
-"""What a model's file can do on this computer beyond writing; tried once for each. Pure."""
+"""Abilities of a model's file on this computer beyond writing; tried once for each. Pure."""
 
 from __future__ import annotations
 

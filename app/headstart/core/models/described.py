@@ -1,4 +1,4 @@
-"""What can be said of a model before it is loaded: its vocabulary and its card."""
+"""Facts of a model before it is loaded: its vocabulary and its card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory a model takes on this computer, and whether that is there. Pure.
+"""Memory that a model takes on this computer, compared with the memory that is free. Pure.
 
 One estimate for everything that asks: choosing a context length, loading, drafts, and files that
 were not downloaded yet. It follows how llama.cpp allocates: keys and values for the whole context
@@ -46,7 +46,7 @@ _WINDOW_PAYS = 512 << 20
 
 
 class ModelShape(Struct, frozen=True):
-    """What of a model decides the memory that it takes, as its file says it."""
+    """Facts of a model's file that decide its memory."""
 
     weights: int  # bytes
     trained: int  # tokens of context; 0 where that is not known
@@ -113,7 +113,7 @@ class Need(Struct, frozen=True):
 
     @property
     def beside(self) -> int:
-        """What has to stay in memory, whatever else runs."""
+        """Memory that has to be free, whatever else runs."""
         return self.kv + self.buffers
 
     @property
@@ -143,14 +143,14 @@ def of_draft(engine: EngineSettings) -> EngineSettings:
 
 
 class FittingContext(Struct, frozen=True):
-    """What would fit instead; 0 tokens: nothing does."""
+    """A context that would fit; 0 tokens: nothing does."""
 
     context: int
     kv_type: KvType
 
 
 def windowed(shape: ModelShape, context: int, engine: EngineSettings) -> bool:
-    """Whether layers with a sliding window keep no more than that: where it pays."""
+    """True if layers with a sliding window keep no more than that: where it pays."""
     run = engine.as_run
     if run.window_cache != "auto":
         return run.window_cache == "window" and shape.window > 0
@@ -159,7 +159,7 @@ def windowed(shape: ModelShape, context: int, engine: EngineSettings) -> bool:
 
 
 def need(shape: ModelShape, context: int, engine: EngineSettings) -> Need:
-    """What a model takes with a context of so many tokens."""
+    """Memory of a model with a context of so many tokens."""
     run = engine.as_run
     cells = -(-context // _STEP) * _STEP
     batch = _batch(engine)
@@ -188,7 +188,7 @@ def _batch(engine: EngineSettings) -> int:
 
 
 def _window_cells(shape: ModelShape, engine: EngineSettings) -> int:
-    """What llama.cpp gives them: the window for each sequence, and a batch."""
+    """Cells that llama.cpp allocates: the window for each sequence, and a batch."""
     return -(-(SEQUENCES * shape.window + _batch(engine)) // _STEP) * _STEP
 
 
@@ -253,8 +253,8 @@ def largest_context(pair: Pair, engine: EngineSettings, memory: Memory) -> int:
 
 
 def offer(pair: Pair, context: int, engine: EngineSettings, memory: Memory) -> FittingContext:
-    """What to use instead of a context that does not fit: the same one with keys and values of
-    half the size where that is enough, else the largest that fits."""
+    """A smaller context to use in place of one that does not fit: the same one with keys and values
+    of half the size where that is enough, else the largest that fits."""
     run = engine.as_run
     smaller = _with_kv(engine, "q8_0")
     if run.kv_type != "q8_0" and not engine.exact and run.flash:

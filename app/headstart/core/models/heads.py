@@ -73,7 +73,7 @@ BLOCKS = frozenset((HeadKind.DFLASH, HeadKind.DSPARK))
 
 
 class HeadFacts(Struct, frozen=True):
-    """What a head's file says of the model that it was made for; 0 and "" where it says nothing.
+    """Facts of a head's file about its target; 0 and "" where it says nothing.
 
     `width` of the target's hidden states; `taps`: the layers of it whose input it wants.
     """

@@ -1,4 +1,4 @@
-"""What lies on this computer: models, with what is known of each. Frozen values."""
+"""Installed models, with the facts of each. Frozen values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headstart.core.told import Told
 
 
 class About(Struct, frozen=True):
-    """What a model's first bytes say of it; 0 and "" where they do not."""
+    """Facts in a model's first bytes; 0 and "" where they say nothing."""
 
     architecture: str = ""
     # as its makers write it: 4B

@@ -1,4 +1,4 @@
-"""How the weights of a model are stored, as its file's name says it. Pure."""
+"""Quantization of a model, as its file's name says it. Pure."""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from headstart.core.models.ref import ModelFormat
+
 Purpose = Literal["general", "code", "reasoning", "small", "vision"]
 
 # in the order in which they are shown
@@ -42,6 +44,15 @@ class Recommended(Struct, frozen=True, omit_defaults=True):
     draft_patterns: tuple[str, ...] = ()
     # layers of its own that draft
     own_layers: bool = False
+
+    def in_format(self, form: ModelFormat) -> Recommended:
+        """The same model in the format that runs best here, where it comes in that."""
+        if form != "mlx" or not self.mlx_repo:
+            return self
+        # a folder is named by its format; a GGUF draft is of no use to it
+        return replace(
+            self, repo=self.mlx_repo, patterns=("mlx",), draft_repo="", draft_patterns=()
+        )
 
     @property
     def read_gb(self) -> float:

@@ -1,4 +1,4 @@
-"""What answers: weights on this computer, or a server's model."""
+"""Models that answer: weights on this computer, or a server's model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ModelRef(Struct, frozen=True):
 
     @property
     def host(self) -> str:
-        """Who is sent what the user writes: nobody."""
+        """Host that receives the user's text; "" for models here."""
         return ""
 
     @property

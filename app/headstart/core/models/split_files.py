@@ -22,13 +22,13 @@ def parts(path: Path) -> tuple[Path, ...]:
 
 
 def is_later_part(name: str) -> bool:
-    """Whether a file is the second or a later one of a model."""
+    """True if a file is the second or a later one of a model."""
     found = _PART.fullmatch(name)
     return found is not None and int(found["number"]) > 1
 
 
 def title(path: Path) -> str:
-    """What people call the model: its file's name without the part and the ending."""
+    """The model's name for people: its file's name without the part and the ending."""
     return stem(path.name)
 
 

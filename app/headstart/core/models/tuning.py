@@ -1,4 +1,4 @@
-"""What was measured to be fastest for one model on this computer's graphics cards. Pure.
+"""Fastest settings measured for one model on this computer's graphics cards. Pure.
 
 Processors have no such choice: a batch of 256 prefills within 2 % as fast there as one of 512, and
 attention is flash attention.
@@ -35,7 +35,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class Tuning(msgspec.Struct, frozen=True):
-    """What automatic batch and automatic flash attention are; by default, as on a processor."""
+    """Values of automatic batch and automatic flash attention; by default, as on a processor."""
 
     batch: int = BATCH
     flash: bool = True

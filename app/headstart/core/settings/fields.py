@@ -1,4 +1,4 @@
-"""What windows and docs show of a setting, read from the settings' own annotations. Pure."""
+"""Titles, bounds and descriptions of settings, read from their own annotations. Pure."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ NO_ADVICE = SamplingChoice()
 
 
 class Effective(Struct, frozen=True):
-    """What holds when a chat is answered by a model; `chosen` is what of the sampling was not left
+    """Options in force when a model answers a chat; `chosen` is what of the sampling was not left
     to the model and the defaults."""
 
     system_prompt: str

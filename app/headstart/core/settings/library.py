@@ -1,4 +1,4 @@
-"""Where models come from and lie: a part of `settings`."""
+"""Sources and locations of models: a part of `settings`."""
 
 from __future__ import annotations
 

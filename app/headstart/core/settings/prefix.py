@@ -1,4 +1,4 @@
-"""What is kept of prompts that were computed: a part of `settings`."""
+"""Stored prefixes of prompts: a part of `settings`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 
 class PrefixSettings(Struct, frozen=True):
-    """What is kept of prompts that were computed, so that they are not recomputed."""
+    """Limits of stored prefixes, which spare recomputing prompts."""
 
     on_disk: Annotated[
         bool,

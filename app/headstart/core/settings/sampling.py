@@ -1,4 +1,4 @@
-"""How tokens are drawn: values with their bounds, part of `settings`."""
+"""Sampling: values with their bounds, part of `settings`."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
 
 
 class SamplingChoice(Struct, frozen=True, omit_defaults=True):
-    """What of the sampling somebody chose. None is automatic: what the level above chose, else what
-    the model's makers advise, else the default."""
+    """Chosen sampling values. None is automatic: what the level above chose, else what the model's
+    makers advise, else the default."""
 
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     top_p: Annotated[float, Meta(ge=0, le=1)] | None = None

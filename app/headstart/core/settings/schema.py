@@ -50,7 +50,7 @@ LEAST_CONTEXT = 512
 
 
 class Overrides(Struct, frozen=True, omit_defaults=True):
-    """What a model or a chat decides for itself; None follows what it belongs to."""
+    """Decisions of a model or a chat; None follows what it belongs to."""
 
     system_prompt: str | None = None
     sampling: SamplingChoice | None = None
@@ -60,14 +60,14 @@ class Overrides(Struct, frozen=True, omit_defaults=True):
 
 
 class ModelOptions(Overrides, frozen=True, omit_defaults=True, kw_only=True):
-    """What every chat with one model begins from."""
+    """Options that every chat with one model inherits."""
 
     # the key of the model
     key: Annotated[str, Meta(min_length=1)]
 
 
 class ChatOptions(Overrides, frozen=True, omit_defaults=True):
-    """What one chat decides for itself."""
+    """Decisions of one chat."""
 
     # whether what the model has read of this chat may be kept on disk
     keep_on_disk: bool = True
@@ -76,13 +76,13 @@ class ChatOptions(Overrides, frozen=True, omit_defaults=True):
 
 
 class Preset(Overrides, frozen=True, omit_defaults=True, kw_only=True):
-    """What a chat can be made to begin from, by name."""
+    """Options for a chat under a name."""
 
     name: Annotated[str, Meta(min_length=1, max_length=80)]
 
 
 class EngineSettings(Struct, frozen=True):
-    """How models are run on this computer. Every field belongs to a loaded model: a change
+    """Settings of the engine on this computer. Every field belongs to a loaded model: a change
     loads it again."""
 
     @property
@@ -97,12 +97,12 @@ class EngineSettings(Struct, frozen=True):
 
     @property
     def flash(self) -> bool:
-        """Whether attention is flash attention, as far as no graphics card speaks against it."""
+        """True if attention is flash attention, as far as no graphics card speaks against it."""
         return self.as_run.flash_attention != "off"
 
     @property
     def automatic_layers(self) -> bool:
-        """Whether the program chooses how many layers go to graphics cards."""
+        """True if the program chooses how many layers go to graphics cards."""
         return self.gpu_layers < 0
 
     backend: Annotated[
@@ -205,8 +205,8 @@ class EngineSettings(Struct, frozen=True):
 
 
 class ReadingPlace(Struct, frozen=True):
-    """Where the open chat was being read: its first message in view, which of its blocks (none of
-    a message without them), and how many pixels of that are scrolled past."""
+    """Reading position in the open chat: its first message in view, which of its blocks (none of a
+    message without them), and how many pixels of that are scrolled past."""
 
     message: str
     block: int | None = None

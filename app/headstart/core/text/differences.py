@@ -1,4 +1,5 @@
-"""Where two texts differ, word by word. Pure. Ratcliff and Obershelp's matching, as in difflib."""
+"""Differences between two texts, word by word. Pure. Ratcliff and Obershelp's matching, as in
+difflib."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ Span = tuple[int, int]
 
 
 def differences(one: str, other: str) -> tuple[list[Span], list[Span]]:
-    """What of each text the other one does not have, from and to."""
+    """Ranges of each text that the other one lacks."""
     pieces = [_WORD.findall(text) for text in (one, other)]
     if max(map(len, pieces)) > _MOST_WORDS:
         pieces = [_LINE.findall(text) for text in (one, other)]

@@ -114,8 +114,8 @@ def plain_places(text: str) -> tuple[str, list[int]]:
 
 
 def match_of(query: str) -> str:
-    """What FTS5 is asked for a user's words: all of them, the last one as a beginning; "" where
-    there are none. Nothing of it can be an error, or means more than it says."""
+    """FTS5 query for a user's words: all of them, the last one as a beginning; "" where there are
+    none. Nothing of it can be an error, or means more than it says."""
     found: list[str] = []
     parts = list(_PARTS.finditer(query))
     for part in parts:

@@ -136,7 +136,7 @@ def _whole(value: Any, otherwise: int) -> int:
 
 
 def _found(pointer: str, root: Mapping[str, Any]) -> Any:
-    """What a pointer like #/$defs/City names; {} where it names nothing here."""
+    """The schema that a pointer like #/$defs/City names; {} where it names nothing here."""
     found: Any = root
     for step in pointer.removeprefix("#").strip("/").split("/"):
         if step:

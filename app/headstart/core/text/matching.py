@@ -1,5 +1,4 @@
-"""How well a title answers to what somebody types: all words, in any order, as beginnings first.
-Pure."""
+"""Match between a title and typed text: all words, in any order, as beginnings first. Pure."""
 
 from __future__ import annotations
 

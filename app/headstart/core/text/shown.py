@@ -70,7 +70,7 @@ def count_words(count: int, word: str) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """How long something takes: 20 s, 3 min, 1 h 05."""
+    """Duration in words: 20 s, 3 min, 1 h 05."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     if seconds < 90 * 60:
@@ -80,7 +80,7 @@ def time_text(seconds: float) -> str:
 
 
 def age_text(seconds: float) -> str:
-    """How long ago something was: today, 3 days ago, 2 months ago."""
+    """Age in words: today, 3 days ago, 2 months ago."""
     days = int(seconds // 86_400)
     if days < 1:
         return "today"

@@ -1,4 +1,4 @@
-"""What a new line begins with while one types Markdown. Pure."""
+"""Markdown at the beginning of a new line while one types. Pure."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def is_in_code(before: str) -> bool:
 
 
 def next_line(before: str) -> tuple[int, str]:
-    """How many characters of the last line go, where that was an item without words, which ends its
-    list; and what a new line begins with."""
+    """Number of characters to remove from the last line, where that was an item without words,
+    which ends its list; and what a new line begins with."""
     line = before.rpartition("\n")[2]
     if is_in_code(before):
         found = _INDENT.match(line)

@@ -1,4 +1,4 @@
-"""What users read, by code: the one place with the sentences of problems, notices and reasons.
+"""Texts for users, by code: the one place with the sentences of problems, notices and reasons.
 
 A sentence names its facts in braces, with Python's format; `{count:n turn is|turns are}` writes the
 number and the form that goes with it, `{count:size}` bytes in units. A fact can be the code of
@@ -72,8 +72,8 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
 
 
 def sentences(code: str, facts: Mapping[str, object]) -> tuple[str, str]:
-    """What happened, and what to do. A code of a newer version, or facts that are missing, are
-    shown as they are: what was stored stays readable."""
+    """The event and the way out. A code of a newer version, or facts that are missing, are shown as
+    they are: what was stored stays readable."""
     found = catalogue().get(code)
     if found is not None:
         try:

@@ -1,4 +1,4 @@
-"""What may be wrong with heads: layers that draft from a model's hidden states."""
+"""Faults of heads: layers that draft from a model's hidden states."""
 
 from __future__ import annotations
 

@@ -103,6 +103,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The hub refused to answer about {repo} (status {status}).",
         "Try again later.",
     ),
+    "file-over-http": (
+        "{name} is larger than {limit:size}: the hub does not serve that over plain HTTP.",
+        "Choose a variant in several files, or download it with Hugging Face's own tool.",
+    ),
     "recommended-gone": (
         "The file of {name} that is recommended is not in {repo} any more.",
         "Choose another file of it.",

@@ -1,4 +1,4 @@
-"""What the user should know that is no error."""
+"""News for the user that are no error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the engine settings become by themselves on this computer, in words. A worker thread:
-asking llama.cpp what it was built for imports it."""
+"""Values of automatic engine settings on this computer, in words. A worker thread: asking llama.cpp
+what it was built for imports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the decoders of all backends do alike. Engine thread."""
+"""Behaviour that the decoders of all backends share. Engine thread."""
 
 from __future__ import annotations
 

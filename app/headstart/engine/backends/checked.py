@@ -1,4 +1,4 @@
-"""What is known of a model's file before it is loaded."""
+"""Facts of a model's file, known before it is loaded."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from headstart.core.settings.schema import EngineSettings
 
 
 class Checked(Struct, frozen=True):
-    """What it cannot do with the settings, and what is fastest on graphics cards; None: no cards,
-    or nothing was measured."""
+    """Missing abilities under the settings, and the fastest settings on graphics cards; None: no
+    cards, or nothing was measured."""
 
     lacking: Lacking = LACKS_NOTHING
     tuning: Tuning | None = None

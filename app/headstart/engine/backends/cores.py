@@ -1,4 +1,5 @@
-"""How many threads this computer is good for: its fast cores, as far as this process may use them.
+"""Number of threads that this computer is good for: its fast cores, as far as this process may use
+them.
 
 Asked once for each decoder; reads small system files. Where the system does not say, the answer
 is the number of physical cores.

@@ -1,4 +1,5 @@
-"""What the samplers of all backends do alike: the two likeliest tokens, tokens that are masked."""
+"""Behaviour that the samplers of all backends share: the two likeliest tokens, tokens that are
+masked."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ Scores = npt.NDArray[np.floating]
 
 
 class Draws(NamedTuple):
-    """What decides the draws of a turn besides its sampling; see `Decoder.sampler`."""
+    """Everything besides sampling that decides the draws of a turn. See `Decoder.sampler`."""
 
     seed: int
     names: Sequence[int] | None = None

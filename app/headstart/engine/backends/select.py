@@ -34,7 +34,7 @@ def on_apple_silicon() -> bool:
 
 @functools.cache
 def has_mlx() -> bool:
-    """Whether the libraries are there; looked for without importing them."""
+    """True if the libraries are there; looked for without importing them."""
     return all(importlib.util.find_spec(name) is not None for name in ("mlx", "mlx_lm"))
 
 
@@ -118,7 +118,7 @@ def open_head(
 def check_head(
     target: ModelRef, head: ModelRef, kind: HeadKind, engine: EngineSettings, stop: StopSignal
 ) -> bool:
-    """Whether the two work together, tried in a child process. Raises DecodeAborted."""
+    """True if the two work together, tried in a child process. Raises DecodeAborted."""
     if target.format == "mlx" or (head.format == "mlx" and kind is not HeadKind.MEDUSA):
         return True
     from headstart.engine.backends.trial.probe import probe_head
@@ -129,7 +129,7 @@ def check_head(
 def check_images(
     model: ModelRef, projector: Path, engine: EngineSettings, stop: StopSignal
 ) -> bool:
-    """Whether the two work together, tried in a child process. Raises DecodeAborted."""
+    """True if the two work together, tried in a child process. Raises DecodeAborted."""
     from headstart.engine.backends.trial.probe import probe_images
 
     return probe_images(model.path, projector, engine, stop)

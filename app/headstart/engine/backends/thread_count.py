@@ -1,4 +1,4 @@
-"""How many threads the next forward gets: as many as are fastest now. Engine thread.
+"""Threads of the next forward: as many as are fastest now. Engine thread.
 
 A forward waits for the slowest of its threads, so one other busy program makes all cores slower
 than a part of them. That shows in the forwards' own times: their threads get less processor time

@@ -1,1 +1,1 @@
-"""What of a reply may be drawn."""
+"""Rules of a reply."""

@@ -39,7 +39,7 @@ def check_schema(schema: str) -> None:
 
 
 def fits(schema: str, answer: str) -> bool:
-    """Whether a text is a whole answer in this format; the schema is a checked one."""
+    """True if a text is a whole answer in this format; the schema is a checked one."""
     from llguidance import LLMatcher, LLTokenizer
 
     matcher = LLMatcher(LLTokenizer("byte"), _grammar(schema, gap=False), log_level=0)
@@ -120,7 +120,7 @@ class Tokenizers:
 
 
 class _Vocabulary:
-    """What `TokenizerWrapper` asks of a tokenizer."""
+    """The part of a tokenizer that `TokenizerWrapper` needs."""
 
     bos_token_id = None
 

@@ -1,4 +1,4 @@
-"""What of a reply may be drawn: its answer format, and words that are favoured or kept away.
+"""Rules of a reply's tokens: its answer format, and words that are favoured or kept away.
 
 Engine thread. One object follows a reply; the samplers of the target and of its draft ask it, both
 in the target's token ids.
@@ -149,7 +149,8 @@ class DraftRules:
         return self._rules.apply(logits, self._names if names is None else names)
 
     def accept(self, tokens: Sequence[int]) -> None:
-        """What the reply has is the target's to tell; what is drafted is not known there."""
+        """Tell the rules of the reply's tokens, which only the target does; what is drafted is not
+        known there."""
         if self._ahead:
             names = self._names
             self._rules.accept(tokens if names is None else [int(names[token]) for token in tokens])

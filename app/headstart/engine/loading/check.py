@@ -88,7 +88,7 @@ def works_together(
     named: str,
     try_out: Callable[[], bool],
 ) -> bool:
-    """Whether a model and a file beside it work: tried once, and kept as `named`. A failure may
+    """True if a model and a file beside it work: tried once, and kept as `named`. A failure may
     have been the moment's fault, and is tried again with each load."""
     key = ProfileKey(model.signature, "", named, partner)
     if recall(profiles, key, int) == _WORKS:
@@ -109,7 +109,7 @@ def head_of(checked: CheckedModels, draft: ModelRef, target: ModelRef) -> HeadFa
 
 
 def has_own_layers(checked: CheckedModels, model: ModelRef) -> bool:
-    """Whether its file has layers for drafting that can be run."""
+    """True if its file has layers for drafting that can be run."""
     try:
         return checked.head(model, model) is not None
     except (ModelProblem, OSError):

@@ -82,7 +82,7 @@ class _Opening(Struct, frozen=True):
         return select.open_decoder(draft, run, progress, checked.lacking, clamp=True)
 
     def empties_target(self, draft: ModelRef | None) -> bool:
-        """Whether the target holds nothing any more once the draft is open: one that shares the
+        """True if the target holds nothing any more once the draft is open: one that shares the
         target's memory makes it new."""
         if draft is None:
             return False

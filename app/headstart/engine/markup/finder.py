@@ -27,7 +27,7 @@ class TokenFinder:
         self._first = re.compile(f"[{first}]") if first else None
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where each begins and ends."""
+        """Begin and end of each."""
         if self._first is None:
             return
         end = 0

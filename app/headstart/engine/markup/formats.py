@@ -1,4 +1,4 @@
-"""How families of models mark what of a reply is reasoning; one table. Pure.
+"""Marks of reasoning, by family of models; one table. Pure.
 
 A format is chosen by what the model's chat template contains. Its marks are either tokens of
 their own or plain text; some stand alone (`<think>`), some enclose a header that says what comes
@@ -19,7 +19,7 @@ from headstart.engine.markup.calls import CALLS, CallMarks
 
 
 class Mark(Enum):
-    """What follows a mark."""
+    """Meaning of a mark."""
 
     REASONING = "reasoning"
     TEXT = "text"

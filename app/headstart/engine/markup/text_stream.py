@@ -63,7 +63,7 @@ class TextStream:
 
     @property
     def so_far(self) -> WrittenSoFar:
-        """What the model has written, with what is still held back."""
+        """The text so far, with the part that is held back."""
         reasoning, text = self.reasoning, self.text
         if self._header is None and self._call is None and self._kind is PartKind.REASONING:
             return WrittenSoFar(reasoning + self._held, text)
@@ -72,12 +72,12 @@ class TextStream:
 
     @property
     def reasons(self) -> bool:
-        """Whether what comes next is reasoning."""
+        """True if what comes next is reasoning."""
         return self._header is None and self._call is None and self._kind is PartKind.REASONING
 
     @property
     def in_text(self) -> bool:
-        """Whether what comes next is the answer: not reasoning, and no words about what comes."""
+        """True if what comes next is the answer: not reasoning, and no words about what comes."""
         inside = self._header is not None or self._call is not None or self._closing
         return self._kind is PartKind.TEXT and not inside
 
@@ -100,8 +100,8 @@ class TextStream:
     def push(
         self, data: bytes, origin: Origin = Origin.TARGET, mark: str | None = None
     ) -> list[TextPiece]:
-        """What can be shown after these bytes; nothing after `stopped`. `mark`: the token is this
-        mark of the format."""
+        """Text to show after these bytes; nothing after `stopped`. `mark`: the token is this mark
+        of the format."""
         if mark is not None:
             pieces = self._advance("", origin, last=True)
             if not self.stopped:
@@ -119,17 +119,17 @@ class TextStream:
 
     @property
     def all_shown(self) -> bool:
-        """Whether nothing is held back, and what came is whole text."""
+        """True if nothing is held back, and what came is whole text."""
         inside = self._header is not None or self._call is not None
         return not (self._held or self.incomplete or inside or self.stopped)
 
     @property
     def incomplete(self) -> int:
-        """How many bytes of a character that is not whole yet have come."""
+        """Bytes of an incomplete character."""
         return len(self._decoder.getstate()[0])
 
     def finish(self, ended: bool = True) -> list[TextPiece]:
-        """What was held back: the reply ended before it became a stop string or a mark.
+        """The text that was held back: the reply ended before it became a stop string or a mark.
 
         When it was stopped from outside (not `ended`), half a character is dropped; the model's
         own broken bytes show as a replacement character.
@@ -304,7 +304,7 @@ class TextStream:
         return all(word in words or word.startswith("to=") for word in text.split())
 
     def _release(self, pieces: list[TextPiece]) -> None:
-        """What was taken for a header is text."""
+        """Release as text what was taken for a header."""
         text, self._header = (self._header or "").lstrip(), None
         self._begin(PartKind.TEXT)
         self._fresh = self._trim = False

@@ -1,4 +1,4 @@
-"""How much disk stored prefixes may take, and what goes first; pure.
+"""Disk budget of stored prefixes, and the order of eviction; pure.
 
 Leaves go first, the least recently used of them; a parent never before its children, because a
 record is worth nothing without those before it.
@@ -24,7 +24,7 @@ def budget(most: int, used: int, free: int) -> int:
 def to_evict(
     records: Iterable[tuple[RecordInfo, int]], excess: int, keep: frozenset[bytes] = frozenset()
 ) -> list[RecordInfo]:
-    """What to remove, in order, to save `excess` bytes; less than that if there is no more.
+    """Records to evict, in order, to save `excess` bytes; less than that if there is no more.
 
     `records` come with the stamp of their last use. Those in `keep`, and with them all their
     ancestors, stay.

@@ -1,4 +1,4 @@
-"""What the user decides about stored prefixes, and sees of them. Any thread."""
+"""The user's control of stored prefixes. Any thread."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PrefixControls:
             )
 
     def allow(self, chat_id: str, on_disk: bool) -> bool:
-        """Whether anything of this chat may be written from now on; True if that is new."""
+        """True if anything of this chat may be written from now on; True if that is new."""
         with self._records.lock:
             return self._records.permits.allow(chat_id, on_disk)
 

@@ -68,7 +68,7 @@ def digest(text: str) -> str:
 
 
 def explain(before: Trace | None, now: Now) -> tuple[int, Told | None]:
-    """How many tokens were recomputed, and why; (0, None) when none were."""
+    """Number of recomputed tokens, and the reason; (0, None) when none were."""
     if before is None:
         return 0, None
     mine, other = now.trace.messages, before.messages

@@ -1,4 +1,4 @@
-"""What tells one model's weights from another's, wherever they lie; engine thread.
+"""Fingerprint of a model's weights, independent of their location; engine thread.
 
 The size, the whole beginning (metadata and the first weights), the end, and samples in between:
 reading gigabytes would cost more than the prefixes save.

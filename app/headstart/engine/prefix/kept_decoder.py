@@ -1,4 +1,4 @@
-"""What the prefix cache asks of a decoder, or of what stands for one. Engine thread."""
+"""The prefix cache's view of a decoder, or of a stand-in. Engine thread."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def chain(namespace_id: bytes, tokens: bytes, chunk: int) -> list[bytes]:
 
 
 def common_tokens(left: bytes, right: bytes) -> int:
-    """How many packed tokens at the beginning are the same."""
+    """Number of equal packed tokens at the beginning."""
     length = min(len(left), len(right))
     if left[:length] == right[:length]:
         return length // TOKEN_BYTES

@@ -31,7 +31,7 @@ class Permits:
         self._used_after[chat_id] = _NEVER
 
     def allow(self, chat_id: str, on_disk: bool) -> bool:
-        """What the user wants from now on; True if that is new."""
+        """Set the user's permission; True if that is new."""
         if on_disk == (chat_id not in self._barred):
             return False
         if on_disk:

@@ -229,7 +229,7 @@ class PrefixCache:
                 self._store.use(entry, owner)
 
     def begin_chat(self) -> None:
-        """What was remembered for the chat before is not this one's."""
+        """Forget what was remembered for the previous chat."""
         self._snapshots.clear()
         self._tails.clear()
 

@@ -1,4 +1,4 @@
-"""How replies were really tokenized, where tokenizing their text again gives other tokens.
+"""Token ids of replies whose text tokenizes differently.
 
 Without this, a restart would lose everything after such a reply. Engine thread; rarely anything
 to keep, because models mostly write as their tokenizer would.

@@ -64,8 +64,8 @@ def seconds(entry: PrefixEntry, speeds: PrefixSpeeds) -> float:
 
 
 def worth(have: int, steps: Sequence[Step], speeds: PrefixSpeeds) -> int:
-    """How many of `steps`, from the first on, to restore so that a prompt of which `have` tokens
-    are resident is processed soonest. Those that lie within the resident ones cost nothing."""
+    """Number of `steps`, from the first on, to restore so that a prompt with `have` resident tokens
+    is processed soonest. Those that lie within the resident ones cost nothing."""
     best, best_gain, cost = 0, 0.0, 0.0
     for count, step in enumerate(steps, 1):
         if step.end <= have:

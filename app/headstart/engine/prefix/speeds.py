@@ -1,4 +1,5 @@
-"""How fast this computer reads tokens and restores them; kept between starts. Engine thread."""
+"""Speed of this computer at processing tokens and restoring them; kept between starts. Engine
+thread."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _CHATS = 64
 
 
 class TraceMemory:
-    """What chats' last prompts were made of, whichever model they were for."""
+    """Pieces of chats' last prompts, for whichever model."""
 
     def __init__(self, traces: Traces | None) -> None:
         self.traces = traces
@@ -40,7 +40,7 @@ class TraceMemory:
 
 
 class TracedModel(Struct, frozen=True):
-    """What of a loaded model decides whether tokens are recomputed."""
+    """Facts of a loaded model that decide which tokens are recomputed."""
 
     namespace: bytes
     name: str
@@ -66,7 +66,7 @@ class Tracer:
         prompt: Sequence[int],
         reused: int,
     ) -> tuple[int, Told | None]:
-        """How many tokens of the prompt are recomputed, and why; before the reply."""
+        """Number of recomputed tokens of the prompt, and the reason; before the reply."""
         before = self._before(request.chat_id)
         if before is None or request.chat_id is None:
             return 0, None
@@ -127,7 +127,7 @@ class Tracer:
 
 
 class _Ends:
-    """Where each message ends in a rendered prompt, in tokens; worked out when asked for."""
+    """End of each message in a rendered prompt, in tokens; worked out when asked for."""
 
     def __init__(
         self, encoder: PromptEncoder, messages: Sequence[PromptMessage], rendered: str

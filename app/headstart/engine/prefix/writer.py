@@ -213,7 +213,7 @@ class Writer:
                 records.let_go(entry)
 
     def _make_room(self, info: RecordInfo) -> bool:
-        """Whether the record may be written; older ones go for it."""
+        """True if the record may be written; older ones go for it."""
         if not self._allowed or time.monotonic() < self._quiet_until:
             return False
         try:

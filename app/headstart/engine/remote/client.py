@@ -42,7 +42,7 @@ on_sent: ContextVar[Callable[[], None]] = ContextVar("on_sent")
 
 
 class ServerOffer(Struct, frozen=True):
-    """What a server's list of models says: their names, with context lengths (0: unknown)."""
+    """A server's list of models: their names, with context lengths (0: unknown)."""
 
     kind: ServerKind
     models: tuple[tuple[str, int], ...]
@@ -92,7 +92,7 @@ async def _watch(request: Any) -> None:
 
 
 async def list_models(connection: Connection, key: str | None) -> ServerOffer:
-    """What the server offers; raises EnvironmentProblem in plain words."""
+    """Models that the server offers; raises EnvironmentProblem in plain words."""
     try:
         async with asyncio.timeout(LIST_SECONDS), open_client(connection, key) as client:
             with allowed(BODY):

@@ -48,16 +48,16 @@ class RemoteDrafting(Protocol):
 
     @property
     def goes_on_as_text(self) -> bool:
-        """Whether the stream can go on from text of the reply."""
+        """True if the stream can go on from text of the reply."""
         ...
 
     @property
     def may_want(self) -> bool:
-        """Whether `wants` has to be asked at all."""
+        """True if `wants` has to be asked at all."""
         ...
 
     def wants(self, reply: str) -> bool:
-        """Whether the stream is to be left now."""
+        """True if the stream is to be left now."""
         ...
 
     def streamed(self, characters: int) -> None:
@@ -76,7 +76,7 @@ class RemoteDrafting(Protocol):
 
 
 def drafts_possible(request: RemoteRequest) -> bool:
-    """Whether the reply can be drafted at all: only greedy text without reasoning can be checked,
+    """True if the reply can be drafted at all: only greedy text without reasoning can be checked,
     and only text that nothing else restricts."""
     sampling = request.sampling
     return (

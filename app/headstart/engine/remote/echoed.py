@@ -1,4 +1,4 @@
-"""What a server says again of a reply that it goes on with, told from what is new. Pure."""
+"""A reply's beginning that a server repeats, told from new text. Pure."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ class Echoed:
         return said
 
     def rest(self) -> str:
-        """What looked as if it were said again when the stream ended in the middle of it."""
+        """Text that looked repeated when the stream ended inside it."""
         rest, self._left, self._said = self._said if self._left else "", "", ""
         return rest

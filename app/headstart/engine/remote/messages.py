@@ -30,7 +30,8 @@ def messages_of(messages: Sequence[PromptMessage], images: bool) -> list[dict[st
 
 
 def response_format(schema: str, kind: ServerKind) -> dict[str, Any]:
-    """What holds an answer to a JSON Schema; raises EnvironmentProblem where it is none."""
+    """Parameters that hold an answer to a JSON Schema; raises EnvironmentProblem where it is
+    none."""
     try:
         parsed = json.loads(schema)
     except ValueError as error:
@@ -46,7 +47,7 @@ def response_format(schema: str, kind: ServerKind) -> dict[str, Any]:
 
 
 def about_images(said: str) -> bool:
-    """Whether a refusal may be about images."""
+    """True if a refusal may be about images."""
     return _BLIND.search(said) is not None
 
 

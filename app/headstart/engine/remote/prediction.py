@@ -1,4 +1,4 @@
-"""What a reply to "change this text" will mostly be: the text as it was.
+"""Prediction of a reply to "change this text": the text as it was.
 
 Some servers take it with the request (`prediction`) and write what has not changed much faster; the
 user says which ones, because some charge for the parts that turn out otherwise. Pure.

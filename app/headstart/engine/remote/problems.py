@@ -1,4 +1,4 @@
-"""What goes wrong between here and a server, in plain words with what to do. Pure."""
+"""Faults between here and a server, in plain words with a way out. Pure."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _status(error: Any, connection: Connection, model: str) -> ServerProblem:
 
 
 def _wait(error: Any) -> float:
-    """How long the server wants to be left alone."""
+    """Delay that the server asks for."""
     try:
         return min(60.0, max(0.5, float(error.response.headers.get("retry-after", "2"))))
     except ValueError:
@@ -140,7 +140,7 @@ def _wait(error: Any) -> float:
 
 
 def _said(error: Any) -> str:
-    """What the server itself gives as the reason; nothing where it sent a web page."""
+    """The server's own reason; nothing where it sent a web page."""
     found = error.body
     for _ in range(3):
         if isinstance(found, dict):

@@ -88,13 +88,13 @@ class RemoteSession:
         return stream
 
     async def list_models(self, connection: Connection) -> ServerOffer:
-        """What a server offers. Raises EnvironmentProblem; a cancel ends it at once."""
+        """Models of a server. Raises EnvironmentProblem; a cancel ends it at once."""
         asked = asyncio.run_coroutine_threadsafe(self._list(connection), self._started())
         return await asyncio.wrap_future(asked)
 
     @property
     def learning(self) -> bool:
-        """Whether something is being measured after a reply; from any thread."""
+        """True if something is being measured after a reply; from any thread."""
         return any(not task.done() for task in list(self._learning.values()))
 
     def close(self, timeout: float = 5.0) -> None:

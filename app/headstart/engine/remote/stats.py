@@ -1,4 +1,4 @@
-"""What servers report about a reply: tokens, cached prefixes, drafts. Pure; nothing is trusted.
+"""Servers' reports about a reply: tokens, cached prefixes, drafts. Pure; nothing is trusted.
 
 The usual fields are those of the OpenAI API (`usage`); llama.cpp's server adds `timings`, LM
 Studio `stats`.

@@ -110,17 +110,17 @@ class RemoteTurn:
 
     @property
     def text(self) -> str:
-        """What was written, without reasoning."""
+        """The written text, without reasoning."""
         return self._text.text
 
     @property
     def _has_come(self) -> bool:
-        """Whether the stream that was opened last has brought anything."""
+        """True if the stream that was opened last has brought anything."""
         return self._reply.tokens > self._opened_with
 
     @property
     def _as_text(self) -> bool:
-        """Whether the reply is gone on with as text, not as a chat."""
+        """True if the reply is gone on with as text, not as a chat."""
         return bool(self._sent) and self._drafting is not None and self._drafting.goes_on_as_text
 
     @property
@@ -129,7 +129,7 @@ class RemoteTurn:
 
     @property
     def prompt_tokens(self) -> int | None:
-        """What the server read before the reply, as far as it said so."""
+        """Prompt tokens that the server reported, as far as it did."""
         if self._drafting is not None and self.left:
             # a stream that went on has read what was written as well
             return self._drafting.prompt_tokens
@@ -334,7 +334,7 @@ class RemoteTurn:
         return self._before + self._text.so_far.text
 
     def _is_left(self) -> bool:
-        """Whether drafts are checked from here on."""
+        """True if drafts are checked from here on."""
         return (
             self._drafting is not None
             and self._drafting.may_want

@@ -1,4 +1,4 @@
-"""What chat templates may take while they are compiled and rendered: time, steps and memory.
+"""Limits of chat templates while they are compiled and rendered: time, steps and memory.
 
 Everything in a template that can loop or grow asks here first. The clock is the processor time of
 the thread, so that a busy computer stops nothing. Memory is what the process has grown by since the

@@ -1,4 +1,4 @@
-"""What methods and filters of templates cost, in bytes, charged before they run.
+"""Cost in bytes of templates' methods and filters, charged before they run.
 
 Those that are not known here are costly: their texts must be short.
 """
@@ -288,10 +288,10 @@ def cost_of(name: str) -> Callable[[Any, list[Any], _Named], None]:
 
 
 def holds(name: str) -> bool:
-    """Whether a filter keeps all that it is given one by one."""
+    """True if a filter keeps all that it is given one by one."""
     return name in _HOLDING
 
 
 def is_free(name: str) -> bool:
-    """Whether a filter returns something that is there already."""
+    """True if a filter returns something that is there already."""
     return cost_of(name) is _free

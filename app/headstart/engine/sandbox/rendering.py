@@ -272,7 +272,7 @@ def _step() -> str:
 
 
 class _Counted:
-    """What can be measured keeps its length: templates ask for `loop.last`."""
+    """Measured iterables keep their length: templates ask for `loop.last`."""
 
     def __init__(self, values: Any) -> None:
         self._values = values

@@ -1,4 +1,4 @@
-"""How large the values of a template may become: what would take more is refused before it is made.
+"""Size limits of a template's values: what would take more is refused before it is made.
 
 A short template can ask for gigabytes in one call (`'x'.ljust(10**10)`), or nest lists that hold
 each other twice until no memory could write them out.

@@ -1,4 +1,4 @@
-"""How often drafted tokens are right, learned in bins. Pure.
+"""Share of right draft tokens, learned in bins. Pure.
 
 A draft model's token is binned by its margin (see `decoder.Prediction`), one of prompt lookup by
 the length of its match. Old tests fade, so that the estimates follow the text.
@@ -71,8 +71,8 @@ class Bins(msgspec.Struct, rename=_STORED):
         return self._here(self._usual(index))
 
     def _here(self, usual: float) -> float:
-        """What is right so often in other texts, in this one: where it was right more often than
-        expected, only a tenth fewer are thought to be wrong, or long runs would look certain."""
+        """This text's share for a bin of other texts: where it was right more often than expected,
+        only a tenth fewer are thought to be wrong, or long runs would look certain."""
         share = (self.recent_accepted + _RECENT_WEIGHT) / (self.recent_expected + _RECENT_WEIGHT)
         here = usual * share if share < 1 else 1 - (1 - usual) / min(_RECENT_MOST, share)
         return min(0.995, here)
@@ -96,7 +96,7 @@ class Bins(msgspec.Struct, rename=_STORED):
         return (self.branches_accepted + 0.8) / (self.branches_verified + 2.0)
 
     def share(self, index: int) -> float:
-        """How many draft tokens fall into the bin."""
+        """Number of draft tokens in the bin."""
         flat = 1 / len(self.prior)
         return (self.verified[index] + flat) / (self.all_verified_by_bin + 1)
 
@@ -124,7 +124,7 @@ class Bins(msgspec.Struct, rename=_STORED):
         self.branches_verified = self.branches_verified * _FADE + 1
 
     def _fit(self) -> float:
-        """How this pair compares with the one that the prior comes from."""
+        """Fit of this pair against the pair of the prior."""
         if not self.fitted:
             return 1.0
         return (self.all_accepted + _PRIOR_WEIGHT) / (self.expected + _PRIOR_WEIGHT)

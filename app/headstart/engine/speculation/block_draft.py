@@ -96,7 +96,7 @@ class BlockDraft(HiddenStateDraft):
     # --- inside --------------------------------------------------------------------------
 
     def _start_over(self, window: int | None) -> None:
-        """Where what is held is of no use, hold nothing, from a later place on."""
+        """Hold nothing, from a later position on, where the held rows are of no use."""
         tokens = self._mapping.tokens
         if self.offset + self.good < self.rows.start:
             self.forget()

@@ -39,7 +39,7 @@ Progress = Callable[[int, int], None]
 
 
 def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Iterator[None]:
-    """What is not known yet of the loaded pair, piece by piece; the caller stops between them.
+    """Measure the unknown facts of the loaded pair, piece by piece; the caller stops between them.
 
     Each piece may raise DecodeAborted: the target's live sequence is then to be cut to what it
     held, which is also so after each piece that ended.

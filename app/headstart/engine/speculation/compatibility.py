@@ -76,7 +76,7 @@ def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
 def judge(
     target: ModelCard, draft: ModelCard, context: int, engine: EngineSettings, memory: Memory
 ) -> PairVerdict:
-    """What `draft` is worth as a draft of `target` with so much context and memory."""
+    """Worth of `draft` as a draft of `target` with so much context and memory."""
     if draft.model.path == target.model.path:
         return PairVerdict(Works.NO, (told("draft-same-model"),))
     if draft.model.size >= target.model.size:

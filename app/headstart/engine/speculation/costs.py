@@ -1,4 +1,4 @@
-"""What a forward of n tokens takes on this computer, learned while it works. Pure.
+"""Cost of a forward of n tokens on this computer, learned while it works. Pure.
 
 Kept as ratios to a forward of one token, by the length of the context: ratios hold while
 machines slow down and speed up, seconds do not. Time moves in steps with n (4 rows may cost
@@ -149,7 +149,7 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         self.share = known
 
     def measured(self, context: int) -> dict[int, float]:
-        """What is known for contexts like this one, by size."""
+        """Known costs for contexts like this one, by size."""
         return self._curve(context).ratios
 
     def unmeasured(self, sizes: Iterable[int], context: int, samples: int = 1) -> list[int]:

@@ -136,18 +136,19 @@ class DraftModel:
 
     @property
     def sees_all(self) -> bool:
-        """Whether it reads the text from its first token on."""
+        """True if it reads the text from its first token on."""
         return not self.offset
 
     @property
     def unseen(self) -> int:
-        """How much there is to read to see the whole text; 0 where that is so, or cannot be."""
+        """Tokens to process before the draft has the whole text; 0 where that is so, or cannot
+        be."""
         length = len(self._mapping.tokens)
         fits = length + _ROOM <= self._context
         return length if self.offset and fits else 0
 
     def fits(self) -> bool:
-        """Whether the text from `offset` on leaves room for draft tokens in the draft's context."""
+        """True if the text from `offset` on leaves room for draft tokens in the draft's context."""
         used = len(self._mapping.tokens) - self.offset
         return used + _ROOM <= self.decoder.facts.context_length
 
@@ -261,7 +262,7 @@ class DraftModel:
     def score(
         self, tokens: Sequence[int], start: int, costs: Costs, stop: StopSignal
     ) -> Iterable[tuple[float, bool]]:
-        """How the draft model does on the text `tokens` of the target from `start` on: margin and
+        """Score the draft model on the text `tokens` of the target from `start` on: margin and
         whether it was right, token by token; in pieces where it takes several forwards. What it
         held before is forgotten."""
         self.begin(tokens, Sampling(temperature=0), 0, stop)
@@ -312,7 +313,7 @@ class DraftModel:
     # --- inside --------------------------------------------------------------------------
 
     def _predictions(self, costs: Costs) -> Iterator[Prediction]:
-        """What comes after the text, token by token, each where the one before it is taken."""
+        """Predictions after the text, token by token, each where the one before it is taken."""
         assert self._sampler is not None
         prediction, place = self._next, len(self._mapping.tokens)
         assert prediction is not None

@@ -43,7 +43,7 @@ class Drafting:
 
     @property
     def chosen(self) -> bool:
-        """Whether there is one for this turn."""
+        """True if there is one for this turn."""
         return self.draft is not None or self._waiting is not None
 
     @property
@@ -52,7 +52,7 @@ class Drafting:
 
     @property
     def origin(self) -> Origin:
-        """What drafted tokens are shown as."""
+        """Origin under which drafted tokens are shown."""
         return Origin.DRAFT if self.draft is None else self.draft.origin
 
     @property
@@ -127,7 +127,7 @@ class Drafting:
         self._depth.probed(scores, context, draft.sees_all)
 
     def chain(self, plan: DraftPlan, context: int) -> tuple[list[DraftToken], Path]:
-        """What it drafts, as far as that is worth verifying, and the chances of it."""
+        """The draft, as far as it is worth verifying, with its chances."""
         draft, pair, depth = self.draft, self._depth.pair, self._depth
         assert draft is not None
         assert pair is not None

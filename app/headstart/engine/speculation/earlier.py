@@ -1,4 +1,4 @@
-"""What a target wrote in earlier chats, as sources of drafts: its own candidates (`Recycling`), and
+"""A target's replies in earlier chats, as sources of drafts: its own candidates (`Recycling`), and
 its replies (`History`). Engine thread.
 
 Words of private chats never come here. Which chat words come from is not noted: when one is deleted

@@ -1,4 +1,4 @@
-"""What a draft model is about to draft, guessed from the words that it has seen: a second stage of
+"""Guesses of a draft model's next tokens, from the text that it has processed: a second stage of
 drafting. Pure.
 
 A forward of the draft takes about as long for two or three tokens as for one, because its weights
@@ -51,7 +51,7 @@ class Guesses:
                 del after[key]
 
     def next(self, before: int, last: int, costs: Costs, context: int) -> list[int]:
-        """What is worth decoding behind `last`, which comes after `before`."""
+        """Tokens worth decoding behind `last`, which comes after `before`."""
         found, chances = self._known(before, last)
         best, chosen, reach, tokens = _WORTH, 0, 1.0, 1.0
         ratios = costs.ratios(range(2, len(found) + 2), context)

@@ -49,8 +49,8 @@ def judge_head(
     engine: EngineSettings,
     memory: Memory,
 ) -> PairVerdict:
-    """What a head is worth for `target`; `shape` is that of its file, or of the layers of the
-    target's own."""
+    """Worth of a head for `target`; `shape` is that of its file, or of the layers of the target's
+    own."""
     why = _why_not(target, head)
     if why is not None:
         return PairVerdict(Works.NO, (why,))

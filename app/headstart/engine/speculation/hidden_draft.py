@@ -112,8 +112,8 @@ class HiddenStateDraft(DraftModel):
         return super().prefill(costs, window, 0 if self.decoder.facts.follows else score)
 
     def predict_next(self, row: Hidden, token: int, seq: int) -> Prediction:
-        """What would come after `token`, the next one of the target's sequence `seq`; `row` is the
-        state of the token before it. Only for who `follows`."""
+        """Prediction after `token`, the next one of the target's sequence `seq`; `row` is the state
+        of the token before it. Only for who `follows`."""
         sampler = self.decoder.sampler(Sampling(temperature=0), 0)
         held = self.decoder.n_past()
         try:

@@ -91,7 +91,7 @@ class HeadState:
     target's row of the token that comes next, which a restored prefix could not give otherwise."""
 
     def __init__(self, decoder: Decoder, rows: HiddenRows, target_name: str) -> None:
-        """What is kept is that target's only: another one has other states."""
+        """The rows are that target's only: another one has other states."""
         facts = decoder.facts
         self.facts = replace(facts, state=f"{facts.state}, of {target_name}")
         self._decoder = decoder

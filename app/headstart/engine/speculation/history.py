@@ -1,5 +1,5 @@
-"""What this target wrote in earlier chats, as a source of drafts: where did the last tokens stand
-in them, and what came next? Engine thread; the index is made while the engine is idle.
+"""This target's replies in earlier chats, as a source of drafts: where did the last tokens stand in
+them, and what came next? Engine thread; the index is made while the engine is idle.
 
 A suffix array over the tokens of earlier replies (Manber and Myers 1990; made by prefix doubling,
 which numpy sorts): places whose text begins alike lie together, so the longest run that ends the
@@ -81,7 +81,7 @@ class History:
         self.bins.begin()
 
     def chain(self, text: Sequence[int], depth: int) -> Chain | None:
-        """What came after the longest run that ends `text`; None where even a short one is new."""
+        """Continuation of the longest run that ends `text`; None where even a short one is new."""
         found = self._find(text)
         if found is None:
             return None
@@ -100,7 +100,7 @@ class History:
         return Chain(chosen, chances, length) if chosen else None
 
     def learn(self, chain: Chain, emitted: Sequence[int]) -> None:
-        """What was written after a chain, verified or not."""
+        """Learn the text after a chain, verified or not."""
         for index, (token, other) in enumerate(zip(chain.tokens, emitted, strict=False)):
             self.bins.observe(chain.length + index, token == other)
             if token != other:

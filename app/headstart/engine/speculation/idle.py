@@ -1,6 +1,5 @@
-"""What the idle engine does for the loaded pair: scores the draft on the last reply, measures what
-is not known yet, has the draft read what the target holds. Engine thread; any request cuts it.
-"""
+"""Work of the idle engine for the loaded pair: scores the draft on the last reply, measures what is
+not known yet, has the draft read what the target holds. Engine thread; any request cuts it."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from headstart.engine.stop import StopSignal
 
 
 class ResidentText(Protocol):
-    """What the target's live sequence holds, and whose it is; see `prefill.Resident`."""
+    """Tokens of the target's live sequence, and their chat; see `prefill.Resident`."""
 
     tokens: list[int]
     chat_id: str | None
@@ -63,7 +62,7 @@ def learn_when_idle(
 
 
 def _is_resident(reply: WrittenReply | None, resident: ResidentText) -> bool:
-    """Whether the target holds the text of this reply, as far as it was decoded."""
+    """True if the target holds the text of this reply, as far as it was decoded."""
     if reply is None:
         return False
     decoded = reply.tokens[:-1]

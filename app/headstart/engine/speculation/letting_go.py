@@ -17,7 +17,7 @@ class LetGo:
         return draft.key in self._keys
 
     def is_due(self, draft: ModelRef, depth: Depth, context: int) -> bool:
-        """Whether it is to go now; then it counts as gone. One whose depth the user has fixed is
+        """True if it is to go now; then it counts as gone. One whose depth the user has fixed is
         wanted whatever it costs."""
         if depth.settings.depth_mode == "fixed" or not is_short(memory()):
             return False

@@ -69,7 +69,7 @@ class Speculator:
 
     @property
     def activity(self) -> DraftActivity:
-        """What the chosen draft is doing, and why."""
+        """Activity of the chosen draft, and the reason."""
         return activity_of(self.tally, self.depth, len(self._tokens), self.drafting.chosen)
 
     def restart(self) -> None:
@@ -169,7 +169,7 @@ class Speculator:
     # --- drafting ------------------------------------------------------------------------
 
     def _chains(self, pending: int, context: int) -> list[Chain]:
-        """What earlier chats give, where that can be worth a row."""
+        """Chains from earlier chats, where they can be worth a row."""
         earlier, tokens, found = self._earlier, self._tokens, list[Chain]()
         if earlier is None:
             return found
@@ -283,7 +283,7 @@ class Speculator:
         return list(zip(verdict.emitted, origins, strict=False))
 
     def _shown(self, plan: DraftPlan) -> Origin:
-        """What accepted tokens of the plan are shown as."""
+        """Origins under which accepted tokens of the plan are shown."""
         if plan.source is Origin.DRAFT:
             return self.drafting.origin
         return plan.source if plan.chain is None else Origin.EARLIER

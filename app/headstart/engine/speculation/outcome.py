@@ -1,4 +1,4 @@
-"""What a round has shown: learned for the next ones, and told to the user. Pure."""
+"""Outcome of a round: learned for the next ones, and told to the user. Pure."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def learn_repeat(
 
 
 def activity_of(tally: Tally, depth: Depth, context: int, chosen: bool) -> DraftActivity:
-    """What the draft is doing, and why; `chosen`: there is one for this turn."""
+    """Activity of the draft, and the reason; `chosen`: there is one for this turn."""
     source = tally.last_source
     if source is not Origin.TARGET:
         stage = DraftStage.DRAFTING if source.drafted else DraftStage.LOOKUP

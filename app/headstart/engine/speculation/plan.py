@@ -1,4 +1,4 @@
-"""What a round is going to do, and a chain of draft tokens as it grows. Pure values."""
+"""Plan of a round, and a chain of draft tokens as it grows. Pure values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headstart.core.chats.parts import Origin
 
 
 class DraftPlan(Struct, frozen=True):
-    """What to do in the next round: plain (TARGET), LOOKUP or DRAFT with at most `depth` tokens."""
+    """Plan of the next round: plain (TARGET), LOOKUP or DRAFT with at most `depth` tokens."""
 
     source: Origin
     depth: int = 0

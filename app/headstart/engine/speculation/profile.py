@@ -1,4 +1,4 @@
-"""What is remembered of a target and of a pair between turns and starts. Pure values.
+"""Profiles of targets and pairs, kept between turns and starts. Pure values.
 
 Everything was measured on this computer; `Profiles` is what keeps it (storage implements it).
 """

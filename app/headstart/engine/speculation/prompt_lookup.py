@@ -105,7 +105,7 @@ class PromptLookup:
         return Match(position, self._measured(position))
 
     def _back_into_copy(self) -> Match | None:
-        """Where the last token stands a little further on in what was copied."""
+        """Position of the last token a little further on in the copied text."""
         assert self._left is not None
         (left, since), tokens = self._left, self._tokens
         if len(tokens) - since > _LEFT_FOR:
@@ -118,7 +118,7 @@ class PromptLookup:
         return None
 
     def _measured(self, position: int) -> int:
-        """How many tokens before `position` are those at the end."""
+        """Number of tokens before `position` that equal those at the end."""
         tokens, length = self._tokens, 0
         end = len(tokens)
         limit = min(position, MEASURED)

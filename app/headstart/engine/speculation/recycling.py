@@ -79,11 +79,11 @@ class Recycling:
         self._key = last << 32 | token
 
     def chain(self, depth: int) -> Chain:
-        """What probably comes, as far as the table goes."""
+        """Probable tokens, as far as the table goes."""
         return self._chain(self._key, depth)
 
     def after(self, before: int, last: int, depth: int) -> Chain:
-        """What would come after two other tokens."""
+        """Candidates after two other tokens."""
         return self._chain(max(0, before) << 32 | max(0, last), depth)
 
     def _chain(self, key: int, depth: int) -> Chain:
@@ -130,7 +130,7 @@ class Recycling:
         return msgspec.json.encode(packed)
 
     def unpack(self, data: bytes) -> None:
-        """What cannot be read is left out."""
+        """Unreadable entries are left out."""
         try:
             packed = msgspec.json.decode(data, type=_Packed)
             pairs, lasts = _entries(packed.pairs), _entries(packed.lasts)

@@ -1,4 +1,4 @@
-"""What may draft in a turn, handed to its loop."""
+"""Sources of drafts in a turn, handed to its loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headstart.engine.speculation.prompt_lookup import PromptLookup
 
 
 class Sources(Struct, frozen=True):
-    """What may draft in a turn, and how. `on_draft_failed` gets the reason, once."""
+    """Sources of drafts in a turn. `on_draft_failed` gets the reason, once."""
 
     settings: Speculation
     lookup: PromptLookup | None

@@ -1,4 +1,4 @@
-"""What speculation keeps while a target is loaded: the draft, the profiles, the lookup index.
+"""State of speculation while a target is loaded: the draft, the profiles, the lookup index.
 
 Engine thread; owned by the local generator. A draft that cannot be loaded is told once, and
 replies are written without it.
@@ -309,7 +309,7 @@ class SpeculationState:
             self._lookup.sync(list(self._lookup.tokens))
 
     def follow_paces(self) -> Depth:
-        """What decides for the loaded draft, at the paces of now; there is a draft."""
+        """Take over what decides for the loaded draft, at the current paces; there is a draft."""
         assert self._draft is not None
         if self._depth is None:
             self._depth = Depth(self.target_profile, self._pair, Speculation(), self._undo)
@@ -318,7 +318,7 @@ class SpeculationState:
         return self._depth
 
     def activity(self) -> DraftActivity:
-        """What the loaded draft is going to do, as far as that is known."""
+        """Next activity of the loaded draft, as far as it is known."""
         pair, context = self._pair, self._target.n_past()
         if pair is None or self._depth is None or pair.margins.all_verified < KNOWN_TESTS:
             return DraftActivity(DraftStage.LEARNING)

@@ -1,4 +1,4 @@
-"""What a turn's rounds did, counted for the stats under the reply."""
+"""Counts of a turn's rounds, for the stats under the reply."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class TokenMapping(Protocol):
 
     @property
     def greedy(self) -> bool:
-        """Whether the turn's noise is of no use: text has no tokens at the same places."""
+        """True if the turn's noise is of no use: text has no tokens at the same places."""
         ...
 
     def begin(self, tokens: Sequence[int]) -> None:
@@ -57,12 +57,12 @@ class TokenMapping(Protocol):
 
     @property
     def shift(self) -> int:
-        """How many more tokens the target has for the same text: places are the target's."""
+        """Tokens that the target has more for the same text: places are the target's."""
         ...
 
     @property
     def ready(self) -> bool:
-        """Whether the draft sees all of the text (no character is cut in two)."""
+        """True if the draft sees all of the text (no character is cut in two)."""
         ...
 
     def to_target(self, predictions: Sequence[Prediction]) -> list[DraftToken]: ...

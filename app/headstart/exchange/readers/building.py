@@ -48,7 +48,7 @@ class ReadMessage(Struct):
 
 
 class Facts(Struct):
-    """What a file says of a conversation beside its messages."""
+    """Facts of a conversation in a file, beside its messages."""
 
     id: str = ""
     title: str = ""

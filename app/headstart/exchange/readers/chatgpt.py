@@ -264,7 +264,8 @@ def _name_in(mark: str) -> str:
 
 
 def _newest(seen: Sequence[ReadMessage]) -> str | None:
-    """Where nothing says which message is on show: the last one that was written."""
+    """Newest leaf, where the file does not say which message is on show: the last one that was
+    written."""
     written = [one for one in seen if one.parts]
     return max(written, key=lambda one: one.created_at).id if written else None
 

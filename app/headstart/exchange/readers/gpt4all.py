@@ -119,7 +119,7 @@ def _conversation(stream: _Stream, member: str, report: Report) -> ExchangeChat 
 
 
 def _skip_state(stream: _Stream, version: int) -> None:
-    """What the model had in memory, up to version 10."""
+    """Skip the model's saved state, which files had up to version 10."""
     if version > 10:
         return
     with_state = stream.flag() if version >= 6 else True

@@ -97,7 +97,7 @@ def _words(message: Fields, collect: Collector) -> list[Part]:
 
 
 def _extra(message: Fields, collect: Collector) -> list[Part]:
-    """What was attached: text as it is, images as data addresses."""
+    """Attachments: text as it is, images as data addresses."""
     found: list[Part] = []
     for extra in message.each("extra"):
         address = extra.text("base64Url", "url") or _address(extra)

@@ -35,7 +35,7 @@ _STATES = {ending: status for status, ending in ENDINGS.items()}
 
 
 def recognise(text: str) -> bool:
-    """Whether the beginning of a file looks like a conversation."""
+    """True if the beginning of a file looks like a conversation."""
     return _HEADING.search(text) is not None
 
 

@@ -102,7 +102,8 @@ def _message(node: ChatNode, group: Sequence[Part], include: Include) -> dict[st
 
 
 def _groups(parts: Sequence[Part]) -> list[list[Part]]:
-    """What one line can say in its order: reasoning, words, calls; each result has its own."""
+    """Groups of parts that one line can hold in their order: reasoning, words, calls; each result
+    has its own."""
     groups: list[list[Part]] = [[]]
     rank = 0
     for part in parts:

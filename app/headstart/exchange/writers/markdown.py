@@ -73,7 +73,7 @@ def front_of(
 
 
 def _kept_front(conversation: ExchangeChat) -> tuple[str, str] | None:
-    """What this front would have been when it was read, and what stood there."""
+    """The front matter as it would have been when it was read, and the text that stood there."""
     if not conversation.extra:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the writers for people say of a message in the same words."""
+"""Words that the writers for people share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDINGS = {
 
 
 def ending_of(node: ChatNode) -> str:
-    """What is said of a reply that did not come to its end; "" of others."""
+    """Sentence for a reply that did not come to its end; "" of others."""
     return ENDINGS.get(node.status, "") if node.role is Role.ASSISTANT else ""
 
 

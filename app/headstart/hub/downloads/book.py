@@ -32,7 +32,7 @@ class Book:
         self._path = path
 
     def load(self) -> list[BookEntry]:
-        """What was being downloaded; a file that is damaged is set aside, and nothing is lost but
+        """Downloads of the last time; a file that is damaged is set aside, and nothing is lost but
         the list: what has arrived stays in the cache."""
         try:
             data = self._path.read_bytes()

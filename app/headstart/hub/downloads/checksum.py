@@ -65,7 +65,7 @@ class Checksum:
             return found
 
     def wait(self, seconds: float) -> bool | None:
-        """Whether the whole file is right; None while it is not read yet, or a piece is damaged.
+        """True if the whole file is right; None while it is not read yet, or a piece is damaged.
         Raises OSError where the disk cannot be read."""
         with self._lock:
             ready = self._lock.wait_for(self._ready, seconds)

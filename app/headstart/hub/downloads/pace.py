@@ -1,4 +1,4 @@
-"""How fast: the limit that all downloads share, and what each one's speed is."""
+"""Speed of downloads: the limit that all downloads share, and what each one's speed is."""
 
 from __future__ import annotations
 

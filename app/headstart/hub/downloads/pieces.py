@@ -1,4 +1,4 @@
-"""What of a file has arrived: pieces with digests, kept beside the bytes so that a download goes on
+"""Arrived pieces of a file: pieces with digests, kept beside the bytes so that a download goes on
 after anything.
 
 The bytes lie in one file that grows; a small JSON file says which pieces are complete and what
@@ -106,7 +106,7 @@ class Pieces:
         self._digests[number] = xxhash.xxh3_64(data).hexdigest()
 
     def lose(self, number: int) -> None:
-        """What lies on the disk is not what arrived."""
+        """Forget pieces that the disk does not hold."""
         self._digests.pop(number, None)
         self._open.pop(number, None)
         self._first_gap = min(self._first_gap, number)

@@ -1,4 +1,5 @@
-"""Where downloads lie: the cache that Hugging Face's tools share, in the layout that they document.
+"""Locations of downloads: the cache that Hugging Face's tools share, in the layout that they
+document.
 
 `models--owner--name/blobs/ETAG` has the bytes, `snapshots/COMMIT/PATH` points to them, `refs/main`
 names the commit. What is not whole yet lies beside the blobs, where nobody takes it for one.
@@ -21,7 +22,7 @@ PARTIAL = ".headstart.incomplete"
 
 
 def shared_cache() -> Path:
-    """Where Hugging Face's tools keep what they download, as the environment says."""
+    """Cache that Hugging Face's tools share, as the environment says."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE)
@@ -40,12 +41,13 @@ def partial(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
 
 
 def lock(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
-    """What every program holds that downloads this file."""
+    """Lock that every program holds while it downloads this file."""
     return cache / ".locks" / repository(cache, wanted.repo).name / f"{file.etag}.lock"
 
 
 def pointer(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
-    """Where programs open the file; raises DownloadProblem for a path that leads elsewhere."""
+    """Path under which programs open the file; raises DownloadProblem for a path that leads
+    elsewhere."""
     path = PurePosixPath(file.path)
     named = path.parts and all(map(_plain, path.parts))
     if not _plain(wanted.commit) or path.is_absolute() or not named:
@@ -63,21 +65,22 @@ def where(cache: Path, wanted: DownloadRequest) -> Path:
 
 
 def is_there(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> bool:
-    """Whether a file is whole: its blob is, or the copy where links do not exist."""
+    """True if a file is whole: its blob is, or the copy where links do not exist."""
     with contextlib.suppress(OSError):
         return pointer(cache, wanted, file).stat().st_size == file.size
     return False
 
 
 def has_blob(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> bool:
-    """Whether the bytes are there, under another commit or name."""
+    """True if the bytes are there, under another commit or name."""
     with contextlib.suppress(OSError):
         return _blob(cache, wanted, file).stat().st_size == file.size
     return False
 
 
 def take(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
-    """What was partial is whole: make it a blob, unless another program did. Raises OSError."""
+    """Make a whole file of the partial one: make it a blob, unless another program did. Raises
+    OSError."""
     source, blob = partial(cache, wanted, file), _blob(cache, wanted, file)
     if has_blob(cache, wanted, file):
         discard(source)
@@ -104,7 +107,7 @@ def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
 
 
 def name_commit(cache: Path, wanted: DownloadRequest) -> None:
-    """What the branch is at, unless another program knows it already; raises OSError."""
+    """Name the branch's commit, unless another program has done so already; raises OSError."""
     if wanted.revision == wanted.commit or not _plain(wanted.revision):
         return
     path = repository(cache, wanted.repo) / "refs" / wanted.revision

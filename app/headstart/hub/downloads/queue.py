@@ -94,7 +94,8 @@ class DownloadQueue:
         self._begin_more()
 
     def set_limits(self, parallel: int, bytes_a_second: float) -> None:
-        """How many at a time, and how fast together (0: as fast as it goes)."""
+        """Limit the number of downloads at a time, and their speed together (0: as fast as it
+        goes)."""
         with self._lock:
             self._parallel = max(1, parallel)
         self._limit.set(bytes_a_second)

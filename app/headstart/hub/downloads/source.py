@@ -1,4 +1,4 @@
-"""Where bytes come from, for the transfer: a protocol, and what can go wrong with it."""
+"""Source of bytes for the transfer: a protocol, and what can go wrong with it."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Stop:
 
 
 class Means(Struct, frozen=True):
-    """What all transfers share. `tell` hears why one waits, or None when it goes on."""
+    """Resources that all transfers share. `tell` hears why one waits, or None when it goes on."""
 
     limit: Limit
     timing: TransferTiming

@@ -223,7 +223,7 @@ class FileSource:
 
 @contextmanager
 def _told_apart(repo: str, path: str = "") -> Iterator[None]:
-    """What the libraries raise, as what can be tried again and what cannot."""
+    """Errors of the libraries, divided into those that can be tried again and others."""
     try:
         yield
     except _NO_NETWORK as error:
@@ -275,7 +275,7 @@ def _retry_after(response: httpx2.Response) -> float | None:
 
 
 def _span(response: httpx2.Response) -> tuple[int, int | None]:
-    """Where the bytes of an answer begin, and how many the whole file has."""
+    """First byte of an answer, and size of the whole file."""
     if response.status_code == 206:
         found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
         if found is None:
@@ -286,7 +286,7 @@ def _span(response: httpx2.Response) -> tuple[int, int | None]:
 
 
 def _etag(sibling: Any) -> str:
-    """What a file is called in the cache: its SHA-256 where it is large, else what git calls it."""
+    """Name of a file in the cache: its SHA-256 where it is large, else what git calls it."""
     lfs = sibling.lfs
     return str((lfs.sha256 if lfs is not None else sibling.blob_id) or "")
 

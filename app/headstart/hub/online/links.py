@@ -1,4 +1,4 @@
-"""What a user pastes: a link to the hub, or `owner/name[:file]`. Pure."""
+"""Links that a user pastes: a link to the hub, or `owner/name[:file]`. Pure."""
 
 from __future__ import annotations
 

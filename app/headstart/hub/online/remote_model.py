@@ -96,7 +96,7 @@ class RemoteModels:
         self._client = client
 
     def shape(self, details: Details, variant: Variant) -> ModelShape:
-        """What decides the memory that it takes, from its first bytes."""
+        """Facts that decide its memory, from its first bytes."""
         if variant.format == "mlx":
             return self._of_folder(details, variant)
         file = self._open(details, variant)
@@ -114,7 +114,7 @@ class RemoteModels:
         return cards.of_header(_ref(details, variant), header, _with_weights(header, variant))
 
     def head(self, details: Details, variant: Variant) -> tuple[HeadFacts | None, ModelShape]:
-        """What of a head a file says, and what it takes of memory."""
+        """Facts of a head's file, with its memory."""
         header = self._parse(self._open(details, variant), variant)
         return head_of(header), replace(shapes.of_header(header), weights=variant.size)
 

@@ -1,4 +1,4 @@
-"""Where native code leaves its traces when it ends the process: Python's faulthandler into a file.
+"""Traces of native code that ends the process: Python's faulthandler into a file.
 
 Begun and read on the main thread at the start. The traces name functions and lines, never what
 they worked on.
@@ -58,7 +58,7 @@ class CrashLog:
 
 
 def details(path: Path) -> str:
-    """What a crash left; empty where that is gone."""
+    """Details of a crash; empty where that is gone."""
     try:
         with path.open("rb") as file:
             return file.read(_LONGEST).decode("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""What models wrote in earlier chats, for drafts. Rows are read on the storage thread only."""
+"""Replies of models in earlier chats, for drafts. Rows are read on the storage thread only."""
 
 from __future__ import annotations
 

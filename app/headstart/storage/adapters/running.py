@@ -1,4 +1,4 @@
-"""What the engine is doing that could end the process, so that the next start knows what did.
+"""Work of the engine that could end the process, for the next start.
 
 A small file that is there only while a model is loaded or text is read into it; no word of a chat
 is in it. Written on the engine's thread, read once at the start.
@@ -21,7 +21,7 @@ class RunningFile:
         self._path = path
 
     def last(self) -> Doing | None:
-        """What the program was doing when it died the last time; None when it did not."""
+        """Work under way when the program died the last time; None when it did not."""
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=Doing)
         except (OSError, msgspec.MsgspecError, ValueError):

@@ -1,4 +1,4 @@
-"""How many starts in a row did not get through, so that the next one can be a careful one.
+"""Number of failed starts in a row, so that the next one can be careful.
 
 A small file that is written at the start and taken away when the window has been there for a while,
 or was closed. On the main thread; a disk that cannot be written is nobody's trouble.

@@ -45,7 +45,7 @@ _OF_ROW = re.compile(
 
 
 class CarvedRows(Struct):
-    """What lies in a file. Values are as in the tables, in their columns' order."""
+    """Rows found in a file. Values are as in the tables, in their columns' order."""
 
     chats: list[Record] = field(default_factory=list)
     messages: list[Record] = field(default_factory=list)
@@ -94,7 +94,7 @@ def fragments(image: Image, found: CarvedRows) -> Iterator[str]:
 
 
 def _is_ours(text: str) -> bool:
-    """Whether a text is the program's own: SQL, ids, measurements, digests."""
+    """True if a text is the program's own: SQL, ids, measurements, digests."""
     if _OURS.search(text):
         return True
     if not _SPACE.search(text) and len(_ASCII.findall(text)) > len(text) / 3:
@@ -119,7 +119,7 @@ _OURS = re.compile(
 
 
 def _starts(shape: re.Pattern[bytes], data: bytes) -> Iterator[int]:
-    """Where the shape begins, also when two such places overlap."""
+    """Positions at which the shape begins, also where two overlap."""
     match = shape.search(data)
     while match is not None:
         yield match.start()

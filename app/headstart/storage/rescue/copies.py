@@ -106,8 +106,8 @@ def _remove_chat(connection: sqlite3.Connection, chat_id: str) -> None:
 
 
 def _remove_tokens(connection: sqlite3.Connection, chat_id: str) -> None:
-    """What models made of a chat: tokens are its text, for who has the vocabulary; and what was not
-    sent."""
+    """Remove tokens and KV state of a chat: tokens are its text, for who has the vocabulary; and
+    what was not sent."""
     known = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     for table in ("prefix_uses", "prefix_traces", "prefix_spellings", "unsent"):
         if table in known:

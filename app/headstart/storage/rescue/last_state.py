@@ -1,4 +1,4 @@
-"""What the database held when it was last written: so that one that has become smaller is noticed.
+"""Counts of the database when it was last written: so that one that has become smaller is noticed.
 
 A small JSON file beside it, rewritten after each stored message and at the end. Storage thread.
 """

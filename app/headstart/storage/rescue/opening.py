@@ -260,7 +260,7 @@ def _copy(old: Path, kept: Path) -> None:
 
 
 def _told(saved: Saved, expected: int, reason: Told, file: Told | None) -> tuple[Told, ...]:
-    """What happened to the database, with numbers; `file`: what became of the damaged one."""
+    """The event in the database, with numbers; `file`: what became of the damaged one."""
     messages, chats = saved.readable_messages, saved.readable_chats
     parts = [about("database-salvaged", reason, messages=messages, chats=chats)]
     if saved.from_copies:

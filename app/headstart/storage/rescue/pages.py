@@ -197,9 +197,9 @@ def _committed_pages(log: bytes, page_size: int) -> Iterator[tuple[int, bytes]]:
 
 
 def has_lost_commits(log: bytes) -> bool:
-    """Whether the log holds commits that SQLite will not take, because a frame before them or of
-    them was damaged. (One that was never finished is no loss: nobody was told that it was stored.)
-    """
+    """True if the log holds commits that SQLite will not take, because a frame before them or of
+    them was damaged. (One that was never finished is no loss: nobody was told that it was
+    stored.)"""
     size = _number(log, 8)
     if size not in _PAGE_SIZES:
         return len(log) > _WAL_HEADER

@@ -48,7 +48,7 @@ class Saved(Struct):
 
 
 def read_damaged(data: bytes, log: bytes, copies: Sequence[Path], expected: int) -> Saved:
-    """What is left in a database file and its write-ahead log. `expected` messages were in it."""
+    """Remains of a database file and its write-ahead log. `expected` messages were in it."""
     saved = Saved()
     image = Image(data, log)
     with _opened(image.data) as connection:
@@ -175,7 +175,7 @@ def _is_sound(part: Row) -> bool:
 
 
 def _better(one: Row, other: Row) -> bool:
-    """Whether a part that was found again says more than the one that is known."""
+    """True if a part that was found again says more than the one that is known."""
     if _is_sound(one) != _is_sound(other):
         return _is_sound(one)
     return not _is_sound(other) and len(one["text"].strip("\0")) > len(other["text"].strip("\0"))
@@ -265,7 +265,7 @@ def _complete(saved: Saved) -> None:
 
 
 def _gaps(saved: Saved, message_id: str, has_text: bool) -> list[int]:
-    """Where parts are lost: before others, or all of them."""
+    """Messages that lost parts: before others, or all of them."""
     found = {position for one, position in saved.parts if one == message_id}
     last = max(found, default=0 if has_text else -1)
     return [position for position in range(last + 1) if position not in found]

@@ -68,7 +68,7 @@ def trouble_of(error: BaseException) -> DatabaseTrouble:
 
 
 def is_of_index(error: BaseException) -> bool:
-    """Whether it can be that the index of words is damaged, which can be made again: a virtual
+    """True if it can be that the index of words is damaged, which can be made again: a virtual
     table says so, or texts cannot be written for a reason that is none of theirs."""
     cause = getattr(error, "orig", None) or error
     code, statement = getattr(cause, "sqlite_errorcode", None), getattr(error, "statement", "")

@@ -62,7 +62,7 @@ def encode_origins(origins: Iterable[OriginRun]) -> str:
 
 
 def decode_origins(text: str) -> tuple[OriginRun, ...]:
-    """Where a text's characters came from; nothing where that cannot be read any more."""
+    """Origins of a text's characters; nothing where that cannot be read any more."""
     try:
         return tuple(OriginRun(int(length), Origin(origin)) for length, origin in json.loads(text))
     except (ValueError, TypeError):
@@ -91,7 +91,7 @@ class StoredPart(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Whether it is as it was stored; texts from before there were digests are trusted, unless
+        """True if it is as it was stored; texts from before there were digests are trusted, unless
         they show that bytes of them are gone."""
         if self.digest is not None:
             return self.whole_digest() == self.digest

@@ -1,1 +1,1 @@
-"""Where messages are written."""
+"""The composer."""

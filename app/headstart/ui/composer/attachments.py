@@ -1,4 +1,4 @@
-"""What is attached to the next message: a chip for each file, above the text. Main thread."""
+"""Attachments of the next message: a chip for each file, above the text. Main thread."""
 
 from __future__ import annotations
 
@@ -181,5 +181,5 @@ class AttachmentRow(QWidget):
 
     @property
     def ready(self) -> bool:
-        """Whether every file has been read."""
+        """True if every file has been read."""
         return all(chip.attachment.part is not None for chip in self.chips.values())

@@ -128,7 +128,7 @@ class Composer(QFrame):
         return row.ready and (bool(row.chips) or not self.edit.is_blank())
 
     def set_sending(self, sending: bool) -> None:
-        """What stands here is being stored: it stays as it was sent."""
+        """The text is being stored: it stays as it was sent."""
         self.edit.setReadOnly(sending)
         self.attachments.setEnabled(not sending)
 
@@ -158,7 +158,7 @@ class Composer(QFrame):
         self.edit.setPlaceholderText(f"{words}: goes to {host} when you send it" if host else words)
 
     def set_hint(self, text: str) -> None:
-        """What the pointer is over; "" for nothing."""
+        """Show the target of the pointer; "" for nothing."""
         self._show_hint(text or self._waiting_hint)
 
     def _show_hint(self, text: str) -> None:
@@ -174,7 +174,7 @@ class Composer(QFrame):
 
     @property
     def hint(self) -> str:
-        """What stands below the text."""
+        """Text below the composer."""
         return self._hint.full_text
 
     def text(self) -> str:

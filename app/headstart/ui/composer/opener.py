@@ -29,7 +29,7 @@ _FILES = (
 
 
 class Verbs(Protocol):
-    """What is done with files; the controller of attachments."""
+    """Actions on files; the controller of attachments."""
 
     def add_files(self, paths: Sequence[str]) -> None: ...
 

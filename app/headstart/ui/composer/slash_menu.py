@@ -1,4 +1,4 @@
-"""What a message that begins with / offers: the user's prompts, and what the program can do.
+"""Menu of a message that begins with /: the user's prompts, and what the program can do.
 
 The composer keeps the focus; keys that choose are passed on to this list. Main thread.
 """

@@ -1,1 +1,1 @@
-"""What the user does, by subject: widgets call plain methods, the verbs are awaited here."""
+"""The user's actions, by subject: widgets call plain methods, the verbs are awaited here."""

@@ -1,4 +1,4 @@
-"""What is done before the user asks: loading, restoring and prefilling ahead. Main thread."""
+"""Work before the user asks: loading, restoring and prefilling ahead. Main thread."""
 
 from __future__ import annotations
 

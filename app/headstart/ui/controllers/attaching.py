@@ -53,12 +53,12 @@ class AttachingController(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a file of the open chat is still being read."""
+        """True if a file of the open chat is still being read."""
         return bool(self._reading.get(self._open.id))
 
     @property
     def too_large(self) -> bool:
-        """Whether the next message of the open chat is known to have no room, with files in it."""
+        """True if the next message of the open chat is known to have no room, with files in it."""
         size = self._sizes.get(self._open.id)
         return bool(self._files) and size is not None and size.tokens > size.limit
 

@@ -217,5 +217,5 @@ class BranchController(QObject):
 
 
 def _is_open(page: BranchPage) -> bool:
-    """Whether the last message is being written."""
+    """True if the last message is being written."""
     return bool(page.messages) and page.messages[-1].status is MessageStatus.OPEN

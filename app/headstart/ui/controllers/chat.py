@@ -1,4 +1,4 @@
-"""What the user chooses for one chat. Main thread."""
+"""The user's choices for one chat. Main thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said in the open chat: send, stop, edit, regenerate, continue. Main thread."""
+"""The talk in the open chat: send, stop, edit, regenerate, continue. Main thread."""
 
 from __future__ import annotations
 

@@ -65,11 +65,12 @@ class ModelsController(QObject):
         self._listen(services.broadcast)
 
     def show(self) -> None:
-        """Who answers here may have changed: another chat, a server that was moved or removed."""
+        """Show the answering model, which may have changed: another chat, a server that was moved
+        or removed."""
         self._tasks.spawn(self._show())
 
     def name_of(self, key: str) -> str:
-        """What a model is called; "" for no key."""
+        """Name of a model; "" for no key."""
         return self._models.name_of(key) if key else ""
 
     def list(self) -> None:
@@ -141,7 +142,7 @@ class ModelsController(QObject):
         await self._choose(chat, await self._models.open_file(path))
 
     async def _list(self, ask: bool = True) -> None:
-        """What is here at once, and what servers offer when they have answered."""
+        """List the installed models at once, and those of servers when they have answered."""
         local = [model for model in await self._installed.look() if not model.about.no_chat]
         self.listed.emit(ModelList(local, self._servers.known(), await self._current_key()))
         if ask and self._servers.connections:

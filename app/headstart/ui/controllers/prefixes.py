@@ -1,4 +1,4 @@
-"""What is kept of prompts for later: sizes and clearing. Main thread."""
+"""Stored prefixes: sizes and clearing. Main thread."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class SpeculationController(QObject):
             self.activity_changed.emit(change.activity)
 
     async def _find_pair(self) -> None:
-        """What the open chat drafts with; says what is known of it."""
+        """Find the open chat's pair; says what is known of it."""
         chat_id, pair = self._open.id, None
         with contextlib.suppress(EnvironmentProblem):
             wanted = await self._drafts.pair(chat_id)

@@ -26,7 +26,7 @@ class UnsentController(QObject):
         open_chat.written.connect(self._later)
 
     def load(self, show: bool) -> None:
-        """What was left the last time; `show`: open the new chat that had some."""
+        """Load the unsent text of the last time; `show`: open the new chat that had some."""
         self._tasks.spawn(self._load(show))
 
     def flush(self) -> None:

@@ -1,1 +1,1 @@
-"""What one chat decides for itself, beside the transcript."""
+"""Decisions of one chat, beside the transcript."""

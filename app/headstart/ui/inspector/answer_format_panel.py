@@ -84,7 +84,7 @@ class AnswerFormatPanel(QWidget):
         self._show()
 
     def set_checked(self, checked: CheckedFormat) -> None:
-        """What was found of a schema; one that can be used is taken."""
+        """Show the check of a schema; one that can be used is taken."""
         if self._shown_kind != _SCHEMA or checked.schema != self.schema.toPlainText():
             return
         problem = checked.problem
@@ -100,7 +100,7 @@ class AnswerFormatPanel(QWidget):
             self.edited.emit(checked.schema)
 
     def flush(self) -> None:
-        """What was typed is looked at, whatever comes next."""
+        """Take the typed text, whatever comes next."""
         if self._pause.isActive():
             self._pause.stop()
             self.check_requested.emit(self.schema.toPlainText())

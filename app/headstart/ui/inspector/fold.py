@@ -54,8 +54,8 @@ class Fold(QWidget):
         self._show(False)
 
     def put(self, content: QWidget) -> None:
-        """What is in it: a child of this, because moving a widget to another parent makes Qt go
-        through its style sheet again."""
+        """Put in the content: a child of this, because moving a widget to another parent makes Qt
+        go through its style sheet again."""
         self._content = content
         self._layout.addWidget(content)
         content.setVisible(self.open)
@@ -68,7 +68,7 @@ class Fold(QWidget):
         self.button.setChecked(on)
 
     def set_summary(self, text: str) -> None:
-        """What is in it, in a few words; shown while it is folded."""
+        """Summarize the content in a few words; shown while it is folded."""
         self.summary.set_full_text(text)
         self.summary.setToolTip(text)
 

@@ -1,4 +1,4 @@
-"""What holds for the chat that the inspector shows, and what of it is the chat's own."""
+"""Options in force for the chat of the inspector, and the chat's own decisions."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ class Holding(Struct):
 
 
 def decisions(options: Overrides) -> dict[str, object]:
-    """What presets and chats have alike."""
+    """Decisions that presets and chats share."""
     own = msgspec.structs.asdict(options)
     return {name: own[name] for name in Overrides.__struct_fields__}

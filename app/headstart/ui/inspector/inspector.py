@@ -136,7 +136,7 @@ class Inspector(QFrame):
         self._layout.addWidget(self.server_words)
 
     def _build_folds(self) -> None:
-        """What most people never open: a line each, until they do."""
+        """Folded sections, a line each, which most people never open."""
         info = describe(Settings)["when_full"]
         self.when_full = choice_box(
             info,
@@ -228,7 +228,7 @@ class Inspector(QFrame):
         QTimer.singleShot(30, self, lambda: self._scroll.ensureWidgetVisible(fold, 0, 200))
 
     def set_advice(self, advice: SamplingChoice) -> None:
-        """What the makers of the model advise, for what nobody chose."""
+        """Set the sampling that the model's makers advise, for undecided values."""
         if advice != self.holding.advice:
             self.flush()
             self.holding.advice = advice
@@ -240,7 +240,8 @@ class Inspector(QFrame):
         self._show()
 
     def set_context(self, used: int, size: int) -> None:
-        """How much of the model's context the chat uses; 0 of 0 when nothing is known."""
+        """Show the share of the model's context that the chat uses; 0 of 0 when nothing is
+        known."""
         self.overview.set_context(used, size)
         self.system.set_used(used)
 
@@ -270,7 +271,7 @@ class Inspector(QFrame):
         self._show_draft()
 
     def _show_own(self) -> None:
-        """What the chat decides for itself."""
+        """Show the chat's own decisions."""
         own, sampling = self.holding.options, self.holding.sampling
         self.sampling.show_values(self.holding.effective, sampling)
         self.system.set_own(own.system_prompt is not None)
@@ -321,12 +322,12 @@ class Inspector(QFrame):
         self._show()
 
     def save_preset(self, name: str) -> None:
-        """What the chat decides, under a name; one with this name is replaced."""
+        """Save the chat's decisions under a name; one with this name is replaced."""
         self.flush()
         self.presets_changed.emit(self.holding.with_preset(name))
 
     def fill_in(self, values: dict[str, str]) -> None:
-        """What variables of the system prompt stand for, in this chat from now on."""
+        """Set values of the system prompt's variables, in this chat from now on."""
         self._set(values={**self.holding.options.values, **values})
 
     def _speculation_edited(self, value: Speculation) -> None:

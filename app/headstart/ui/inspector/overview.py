@@ -142,7 +142,8 @@ class Overview(QWidget):
         self._show_said(self.drafts.isChecked())
 
     def set_context(self, used: int, size: int) -> None:
-        """How much of the model's context the chat uses; 0 of 0 when nothing is known."""
+        """Show the share of the model's context that the chat uses; 0 of 0 when nothing is
+        known."""
         self._context.setVisible(bool(size))
         self._meter.setMaximum(max(1, size))
         self._meter.setValue(min(used, size))

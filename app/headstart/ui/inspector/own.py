@@ -1,4 +1,4 @@
-"""What a chat decides for itself is marked with a dot, and goes back with a click."""
+"""Dot and reset button of a chat's own decision."""
 
 from __future__ import annotations
 

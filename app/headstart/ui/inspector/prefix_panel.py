@@ -89,7 +89,7 @@ class PrefixPanel(QWidget):
     _on_disk = True
 
     def set_stats(self, stats: TurnStats | None) -> None:
-        """What was reused in the last reply."""
+        """Show the reused part of the last reply's prompt."""
         if stats is None or not stats.prompt_tokens:
             self.meter.setMaximum(1)
             self.meter.setValue(0)
@@ -127,7 +127,7 @@ class PrefixPanel(QWidget):
 
 
 def reuse_text(stats: TurnStats) -> str:
-    """How much of a prompt was reused, from where, and why the rest was recomputed."""
+    """Reused part of a prompt with its sources, and the reason for recomputing the rest."""
     prefix = stats.prefix
     sources = [
         f"{count:,} from {name}" if count < stats.reused_tokens else f"from {name}"

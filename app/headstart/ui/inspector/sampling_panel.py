@@ -131,7 +131,7 @@ class SamplingPanel(QWidget):
         }
 
     def show_values(self, holding: Effective, own: SamplingChoice) -> None:
-        """What holds for the chat, and what of it is its own."""
+        """Show the values in force, and the chat's own ones."""
         sampling = holding.sampling
         self._shown = sampling
         with QSignalBlocker(self):
@@ -187,7 +187,7 @@ class SamplingPanel(QWidget):
 
 
 def biases_of(text: str) -> tuple[Bias, ...]:
-    """What lines like “tea = 2” and “delve = never” say; a line without a number forbids."""
+    """Biases in lines like “tea = 2” and “delve = never”; a line without a number forbids."""
     found = []
     for line in text.split("\n"):
         words, sign, number = line.rpartition("=")

@@ -172,7 +172,7 @@ class SpeculationPanel(QWidget):
 
     @property
     def summary(self) -> str:
-        """What is chosen, in a few words."""
+        """The choice in a few words."""
         return summary(self._value, self._host, self._no_drafts, self.draft_name)
 
     @property
@@ -196,7 +196,7 @@ class SpeculationPanel(QWidget):
         self.set_calibrated(None)
 
     def set_server(self, model: AnyModel | None, temperature: float) -> None:
-        """Who answers: for some models of servers nothing can be drafted."""
+        """Set the answering model: for some models of servers nothing can be drafted."""
         host = "" if model is None else model.host
         why = why_no_drafts(model, temperature)
         if (host, why) != (self._host, self._no_drafts):

@@ -31,7 +31,7 @@ MARKS = {
 
 
 def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
-    """What the draft is doing, in a few words, and why, in a sentence or none."""
+    """Activity of the draft in a few words, and the reason in a sentence or none."""
     if activity is None:
         return "–", ""
     right = f"this draft is right {activity.acceptance:.0%} of the time here"

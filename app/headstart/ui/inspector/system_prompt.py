@@ -74,7 +74,7 @@ class SystemPromptSection(QWidget):
         self._show_cost()
 
     def set_used(self, tokens: int) -> None:
-        """How many tokens of the chat have been prefilled."""
+        """Set the number of the chat's prefilled tokens."""
         self._used = tokens
         self._show_cost()
 

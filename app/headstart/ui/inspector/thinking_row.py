@@ -1,4 +1,4 @@
-"""How much a model thinks before it replies: a row that is there where a model can be told."""
+"""Row for the effort of thinking, for models that understand one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class ThinkingRow(QWidget):
         self.set_choices(())
 
     def set_choices(self, choices: Sequence[Thinking]) -> None:
-        """What the model can be told; nothing, or a single choice, hides the row."""
+        """Set the efforts that the model understands; nothing, or a single choice, hides the
+        row."""
         self.box.clear()
         for choice in choices:
             self.box.addItem(self._info.labels[choice], choice)

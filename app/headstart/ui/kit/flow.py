@@ -50,7 +50,7 @@ class FlowLayout(QLayout):
         self._place(rect, moves=True)
 
     def _place(self, rect: QRect, moves: bool) -> int:
-        """How high everything is together."""
+        """Height of all items together."""
         x, y, line = rect.x(), rect.y(), 0
         for item in self._items:
             hint = item.sizeHint()

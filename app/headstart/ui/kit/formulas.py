@@ -155,7 +155,7 @@ def place_pictures(document: QTextDocument, em: float, ink: str) -> None:
 
 
 def _named(document: QTextDocument) -> list[tuple[int, str, str]]:
-    """Where formulas are, what they stand between, and their LaTeX."""
+    """Formulas with their positions, delimiters and LaTeX."""
     places: list[tuple[int, str, str]] = []
     block = document.begin()
     while block.isValid():
@@ -228,7 +228,7 @@ def _measures(
 
 
 def _is_deep(document: QTextDocument, form: QTextFormat) -> bool:
-    """Whether it would reach into the line below."""
+    """True if it would reach into the line below."""
     drawn = formula(str(form.property(_LATEX)), is_display(str(form.property(_LEFT))))
     size, metrics = _font(document, form)
     return drawn is not None and drawn.depth * size > metrics.descent() + _SLACK * size

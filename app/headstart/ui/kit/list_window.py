@@ -82,4 +82,4 @@ class ListWindow(Sheet):
         return [str(item.data(0, _CHAT)) for item in self.list.selectedItems()]
 
     def show_buttons(self) -> None:
-        """What can be done now; called whenever the selection changes."""
+        """Enable the buttons that have a use now; called whenever the selection changes."""

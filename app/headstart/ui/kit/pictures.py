@@ -44,7 +44,7 @@ def decode(data: bytes, within: QSize | None = None) -> QImage | None:
 
 
 def pixels(data: bytes) -> Rgb | None:
-    """What a model sees of an image file."""
+    """Pixels of an image file for a model."""
     image = decode(data, QSize(LONGEST_SIDE, LONGEST_SIDE))
     if image is None:
         return None
@@ -83,7 +83,7 @@ def as_png(image: QImage) -> bytes:
 
 
 def fitted(width: int, height: int, within: QSize) -> QSize:
-    """How large an image of so many pixels is shown: never larger than it is."""
+    """Shown size of an image of so many pixels: never larger than it is."""
     size = QSize(max(1, width), max(1, height))
     if size.width() > within.width() or size.height() > within.height():
         size.scale(within, Qt.AspectRatioMode.KeepAspectRatio)

@@ -1,4 +1,4 @@
-"""Where lines are broken: between words, but anywhere in runs that are no words.
+"""Line breaks: between words, but anywhere in runs that are no words.
 
 Qt takes time that grows with the square of a run's length to find that it cannot be broken between
 words: 20 seconds for a line of 300,000 characters, which anywhere else takes a tenth of one. Glyphs
@@ -23,7 +23,7 @@ _OF_NEIGHBOURS = ("calt", "liga", "clig")
 
 
 def is_endless(text: str) -> bool:
-    """Whether a text has a run that is to be broken anywhere."""
+    """True if a text has a run that is to be broken anywhere."""
     return len(text) > _LONGEST_WORD and _RUN.search(text) is not None
 
 

@@ -43,7 +43,7 @@ class ChoicesMenu(QMenu):
         self.set_models(ModelList([], [], ""))
 
     def set_below(self, add: Callable[[QMenu], None]) -> None:
-        """What is offered below the models."""
+        """Set the entries below the models."""
         self._below = add
         models, self._shown = self._shown, None
         self.set_models(models or ModelList([], [], ""))

@@ -124,7 +124,7 @@ class DownloadRow(QFrame):
         (self.paused if self._pauses else self.resumed).emit(self._id)
 
     def _on_cancel(self) -> None:
-        """What took a while to fetch is not thrown away by one wrong click."""
+        """Ask before a download of some size is thrown away."""
         if self._lost < _LITTLE:
             self.cancelled.emit(self._id)
             return

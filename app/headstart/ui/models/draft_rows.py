@@ -1,4 +1,4 @@
-"""What can draft for a model that is looked at: found on request, because it takes a while."""
+"""Drafts for a model that is looked at: found on request, because it takes a while."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class DraftRows(QWidget):
         self.chosen.emit(variant, offer)
 
     def fail(self, problem: str) -> None:
-        """What was asked for cannot be said now."""
+        """Tell why the answer is missing."""
         if not self.button.isEnabled():
             self.button.setEnabled(True)
             self.hint.setText(problem)

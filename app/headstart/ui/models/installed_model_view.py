@@ -1,4 +1,4 @@
-"""What is known of one model that lies here, and what can be done with it."""
+"""Facts of one installed model, and the actions on it."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class InstalledModelView(QFrame):
         self._show_parts(False)
 
     def show_card(self, model: InstalledModel, card: ModelCard, chats: int) -> None:
-        """What its whole file says, and how many chats use it."""
+        """Show facts of its whole file, and the number of its chats."""
         if self._model is not None and self._model.content == model.content:
             used = ("Chats", f"{chats:,} {'chat uses' if chats == 1 else 'chats use'} it")
             self._set_facts([*_facts(model), *_further(card), *([used] if chats else [])])
@@ -167,7 +167,7 @@ class InstalledModelView(QFrame):
         self.keep.setVisible(loaded)
 
     def set_loading(self, content: str, fraction: float) -> None:
-        """How far the model of this content is loaded; "" for none."""
+        """Show the progress of loading the model of this content; "" for none."""
         self._loading = (content, fraction)
         self._show_load()
 
@@ -183,7 +183,7 @@ class InstalledModelView(QFrame):
         )
 
     def flush(self) -> None:
-        """What was written about the model that was shown."""
+        """Take the notes about the model that was shown."""
         if self._model is not None and self.notes.toPlainText() != self._model.notes:
             self.noted.emit(self._model, self.notes.toPlainText())
 

@@ -106,7 +106,7 @@ class InstalledView(QWidget):
         return list(self._models.values())
 
     def set_loaded(self, models: Sequence[ResidentModel]) -> None:
-        """What is in memory now."""
+        """Set the models in memory."""
         self._loaded = {one.model.key: one for one in models}
         self._show()
         self._show_loaded()

@@ -49,7 +49,7 @@ class ModelPill(QPushButton):
         self.setMenu(self.choices)
 
     def set_commands(self, commands: Commands) -> None:
-        """What the menu offers below the models."""
+        """Set the entries below the models."""
 
         def add(menu: QMenu) -> None:
             for command_id in _COMMANDS:

@@ -72,7 +72,7 @@ class ModelsPage(QWidget):
         self.discover.row.field.setFocus()
 
     def focus_first(self) -> None:
-        """Where one begins on the tab that is shown."""
+        """Focus the first control of the shown tab."""
         if self.tabs.currentWidget() is self.discover:
             self.discover.row.field.setFocus()
         elif self.tabs.currentWidget() is self.installed:
@@ -98,7 +98,7 @@ class ModelsPage(QWidget):
         self._show_presence()
 
     def set_computer(self, computer: ThisComputer) -> None:
-        """What this computer has."""
+        """Show this computer's memory, cores, cards and disk."""
         memory = computer.memory
         self.discover.row.set_preferred(computer.preferred)
         self.discover.row.memory = memory

@@ -1,4 +1,4 @@
-"""What a search found, as a Qt item model, and the delegate that paints one card for each."""
+"""Results of a search, as a Qt item model, and the delegate that paints a card for each."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ModelResults(QAbstractListModel):
 
 
 def facts_of(row: Result) -> list[str]:
-    """What is said of a model in small boxes."""
+    """Facts of a model in small boxes."""
     if isinstance(row, Recommended):
         return [row.parameters, f"{row.size_gb:.1f} GB", row.licence]
     facts = [row.owner] if row.owner else []

@@ -1,4 +1,4 @@
-"""What to look for on the hub: words or a link, formats, order, and what it has to be like."""
+"""Search of the hub: words or a link, formats, order, and what it has to be like."""
 
 from __future__ import annotations
 

@@ -8,8 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from headstart.core.hub.catalog import Fit, Variant
+from headstart.core.hub.downloads import LARGEST_HTTP
 from headstart.core.hub.presence import Presence
 from headstart.core.text.shown import size_text
+from headstart.core.told import told
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.words import fit_hint, memory_words, quality_words
@@ -70,13 +72,13 @@ class VariantRows(QWidget):
         self._show()
 
     def set_asked(self) -> None:
-        """Where nothing is known by now, nothing will be."""
+        """Show a dash where the memory stayed unknown."""
         for variant, memory in zip(self._variants, self._memory, strict=True):
             if variant.title not in self._fits:
                 memory.setText("—")
 
     def set_presence(self, presence: Mapping[str, Presence]) -> None:
-        """What is here already or on its way, by the variants' titles."""
+        """Set presence on this computer by the variants' titles."""
         if presence != self._presence:
             self._presence = presence
             self._show()
@@ -127,7 +129,9 @@ class VariantRows(QWidget):
             button.setAccessibleName(
                 f"{button.text()}: {variant.title}" if state else f"{_GET} {variant.title}"
             )
-            button.setEnabled(state is None)
+            over = variant.too_large_for_http
+            button.setEnabled(state is None and not over)
+            button.setToolTip(told("file-over-http", **_facts(variant)).text if over else "")
             button.setObjectName("primary" if best and state is None else "row")
             button.style().unpolish(button)
             button.style().polish(button)
@@ -139,3 +143,8 @@ class VariantRows(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self._names, self._memory, self.buttons, self._qualities = [], [], [], []
+
+
+def _facts(variant: Variant) -> dict[str, str | int]:
+    largest = max(variant.files, key=lambda file: file.size)
+    return {"name": largest.path, "limit": LARGEST_HTTP}

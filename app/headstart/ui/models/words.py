@@ -1,4 +1,4 @@
-"""What the pages about models say in a few words: verdicts, sources, states."""
+"""Short texts of the pages about models: verdicts, sources, states."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def badge_of(row: Repository | Recommended, memory: int) -> tuple[str, str] | No
 
 
 def memory_words(fit: Fit, short: bool = False) -> tuple[str, str]:
-    """What a variant takes, and in which colour that is said."""
+    """Memory of a variant, and the colour of the text."""
     colours = theme.current()
     text = (
         size_text(fit.need)
@@ -75,7 +75,7 @@ def quality_words(quality: int) -> str:
 
 
 def download_words(download: Download) -> str:
-    """How far a download is, in one line."""
+    """Progress of a download, in one line."""
     size = download.wanted.size
     amount = f"{size_text(download.received)} of {size_text(size)}"
     if download.state is DownloadState.RUNNING:

@@ -1,4 +1,5 @@
-"""Where chats go beside the database: the mirror, backups, and the copies that are made of it."""
+"""Locations of chats beside the database: the mirror, backups, and the copies that are made of
+it."""
 
 from __future__ import annotations
 

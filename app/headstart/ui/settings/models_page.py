@@ -1,4 +1,4 @@
-"""Where models are looked for, how they are downloaded, and how long they stay loaded."""
+"""Locations of models, their downloads, and how long they stay loaded."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class ModelsSettingsPage(Page):
             self.token.set_kept(library.has_token)
 
     def show_checked(self, text: str) -> None:
-        """What became of a token."""
+        """Show the result of a token's check."""
         self.checked.setText(text)
 
     def add_folder(self, folder: str) -> None:

@@ -140,7 +140,7 @@ class ServersPage(Page):
         self._show_buttons()
 
     def show_result(self, connection_id: str, text: str) -> None:
-        """What came of saving or testing."""
+        """Show the result of saving or testing."""
         self._results.pop("", None)
         self._results[connection_id] = text
         self._show_buttons()

@@ -1,4 +1,4 @@
-"""What the main window's user can do: every command, with what it calls."""
+"""Commands of the main window, with what each calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the program was started with; further starts of it bring its window to the front."""
+"""Arguments of a start; further starts of it bring its window to the front."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from headstart.ui.models.model_menu import ModelPill
 
 # px that are left to the title, whatever else is shown, and to the name of who else gets the text
 TITLE_WIDTH, HOST_WIDTH, HOST_LENGTH = 64, 96, 28
-PRIVATE_WORDS = "Nothing of this chat is written to disk; it ends with Headstart."
+PRIVATE_WORDS = "Nothing in this chat is saved. It is deleted when you close it, or Headstart."
 
 
 class TitleLabel(ElidedLabel):
@@ -107,7 +107,7 @@ class Header(QFrame):
         self.draft_pill.setVisible(wide and bool(self.draft_pill.text()))
 
     def show_branches(self, count: int) -> None:
-        """How many ways the chat goes; one is not worth a word."""
+        """Show the number of branches; one is not worth a word."""
         many = f"{count:,} branches of this chat"
         self.branches.setAccessibleName(many if count > 1 else "Branches of this chat")
         self.branches.setToolTip(f"{many} ({self._branch_keys})" if count > 1 else self._branches)

@@ -107,7 +107,7 @@ class InstanceServer(QObject):
 
 
 def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECONDS) -> bool:
-    """Whether the window that is open took it."""
+    """True if the window that is open took it."""
     deadline = time.monotonic() + seconds
     token = os.environ.get("XDG_ACTIVATION_TOKEN", "")
     message = _Message(started, token if len(token) <= _LONGEST_TOKEN else "")

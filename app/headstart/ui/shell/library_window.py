@@ -69,7 +69,7 @@ class LibraryWindow(Sheet):
         self.column.addWidget(self.tabs, 1)
 
     def follow(self, prompts: Sequence[SavedPrompt], presets: Sequence[Preset]) -> None:
-        """What was saved elsewhere meanwhile is shown too, and not overwritten."""
+        """Follow changes saved elsewhere, which are not overwritten."""
         if set(prompts) != set(_prompts(self.prompts.items)):
             self.prompts.show_items([_Item(one.name, one.text) for one in prompts])
         if list(presets) != list(_presets(self.presets.items)):

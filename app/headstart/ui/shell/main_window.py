@@ -105,8 +105,8 @@ class MainWindow(Shell):
             self.open_files(files)
 
     def open_files(self, files: Sequence[str]) -> None:
-        """What was dropped on the window, or given to the program: a model, conversations, or what
-        is attached to the message."""
+        """Open files that were dropped on the window, or given to the program: a model,
+        conversations, or what is attached to the message."""
         if len(files) > MOST_FILES:
             left = len(files) - MOST_FILES
             self.toast.show_text(f"{left:,} files were left out: {MOST_FILES:,} come in at once")

@@ -1,4 +1,4 @@
-"""What is new: the changes of each version, and a line about them after an update. Main thread."""
+"""News: the changes of each version, and a line about them after an update. Main thread."""
 
 from __future__ import annotations
 

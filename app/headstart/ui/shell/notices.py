@@ -102,7 +102,7 @@ class Banner(QFrame):
         return self._label.text()
 
     def withdraw(self) -> None:
-        """What was told does not hold any more."""
+        """Withdraw the notice, which does not hold any more."""
         if self._at_start and self.kind is not NoticeKind.START:
             self.show_text(NoticeKind.START, self._at_start)
         else:
@@ -117,8 +117,7 @@ class Banner(QFrame):
 
 
 class _Offer(Struct, frozen=True):
-    """What was done, what undoes it, until when (monotonic seconds), and the id of what it is
-    about."""
+    """A finished action, its undo, its end (monotonic seconds), and the id of its subject."""
 
     text: str
     undo: Callable[[], None] | None
@@ -161,7 +160,7 @@ class Toast(QFrame):
         self._show_last()
 
     def withdraw(self, about: Collection[str]) -> None:
-        """What these ids name cannot be undone any more."""
+        """Withdraw the undo of these ids."""
         shown = self._offers[-1] if self._offers else None
         self._offers = [offer for offer in self._offers if offer.about not in about]
         if shown is not None and shown not in self._offers:

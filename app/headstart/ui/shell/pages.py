@@ -152,7 +152,7 @@ class Pages(QStackedWidget):
             self.settings.next_pane()
 
     def flush(self) -> None:
-        """What was typed about a model."""
+        """Take the typed notes about a model."""
         if self.models is not None:
             self.models.installed.model.flush()
 

@@ -1,4 +1,4 @@
-"""What the palette offers, and what it does. Main thread."""
+"""Entries of the palette, and their actions. Main thread."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Prompts(QObject):
         self._ask_name("Save as a preset", self._window.header.title.full_text, save)
 
     def complete(self, then: Callable[[], object]) -> bool:
-        """Whether the open chat's system prompt has no variable that nobody filled in; where it
+        """True if the open chat's system prompt has no variable that nobody filled in; where it
         has, the user is asked, and `then` is called."""
         inspector = self._window.inspector
         known = inspector.holding.options.values

@@ -1,4 +1,4 @@
-"""What the desktop asks for: light or dark, and its font, each followed at once."""
+"""Looks of the desktop: light or dark, and its font, each followed at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nobody expected: exceptions that reach Qt, a thread's end, the event loop or nobody at all.
+"""Unexpected errors: exceptions that reach Qt, a thread's end, the event loop or nobody at all.
 
 Each is logged and shown once in the error window; the program goes on. Hooks are called on any
 thread, the window is shown on the main one.
@@ -95,7 +95,7 @@ class Unexpected(QObject):
 
 
 def versions() -> str:
-    """What the details begin with."""
+    """Versions at the beginning of the details."""
     return (
         f"Headstart {__version__}, Python {platform.python_version()}, Qt {qVersion()}, "
         f"{platform.system()} {platform.release()} ({platform.machine()})"

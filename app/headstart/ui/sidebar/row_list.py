@@ -77,7 +77,7 @@ class RowList:
                 self._count_again(one.folder)
 
     def _stays(self, number: int, chat: ChatSummary) -> bool:
-        """Whether a chat is still in its place."""
+        """True if a chat is still in its place."""
         row = self.rows[number]
         old = row.chat
         assert old is not None
@@ -136,7 +136,7 @@ class RowList:
         self._add(at, [ChatRow(chat=chat, depth=row.depth + 1)])
 
     def _count_again(self, path: str) -> None:
-        """How many chats are in a folder, and in those that it lies in."""
+        """Count the chats of each folder, and of the folders that hold it."""
         while path:
             number = self.number_of_folder(path)
             if number >= 0:

@@ -1,5 +1,5 @@
-"""What was found in all chats, as a list: a line for each chat, and below it the messages with what
-was looked for marked."""
+"""Results in all chats, as a list: a line for each chat, and below it the messages with what was
+looked for marked."""
 
 from __future__ import annotations
 

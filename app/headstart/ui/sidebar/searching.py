@@ -1,4 +1,4 @@
-"""What the list of chats gives way to while one looks through all chats. Main thread."""
+"""Search results in the place of the list of chats. Main thread."""
 
 from __future__ import annotations
 

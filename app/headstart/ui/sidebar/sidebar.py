@@ -213,7 +213,7 @@ class Sidebar(QFrame):
             menu.popup(self.view.viewport().mapToGlobal(point))
 
     def menu_for(self, index: QModelIndex) -> QMenu | None:
-        """What can be done with a line, or with all chats that are chosen if it is one of them."""
+        """Menu of a line, or of all chosen chats if it is one of them."""
         row = self.model.row_at(index)
         if row is None or row.section:
             return None

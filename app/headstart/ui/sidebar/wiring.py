@@ -54,7 +54,7 @@ def _names(
 
 
 class OrderDialogs(QObject):
-    """What asks for a name, tags or settings of folders, and the window of archived chats."""
+    """Dialogs for a name, tags or settings of folders, and the window of archived chats."""
 
     archive: OneWindow[ArchiveWindow] = OneWindow()
     settings: OneWindow[OverridesWindow] = OneWindow()
@@ -115,7 +115,7 @@ class OrderDialogs(QObject):
         self._controllers.folders.list_archive()
 
     def open_settings(self, path: str) -> None:
-        """What holds in a folder."""
+        """Show a folder's settings."""
         self._controllers.models.list()
         self._controllers.folders.open(path)
 

@@ -79,7 +79,7 @@ class ActionRow:
     # --- what there is -------------------------------------------------------------------
 
     def show(self, message: Message, editing: bool) -> None:
-        """What there is to do with a message as it is now."""
+        """Show the actions of a message as it is now."""
         self._editing = editing
         self.version.setText(f"{message.version} of {message.versions}")
         self.version.setAccessibleName(f"Version {message.version} of {message.versions}")

@@ -82,7 +82,7 @@ class BlockStack:
         del slots[len(blocks) :]
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
-        """Where the characters of the text came from, for the highlight."""
+        """Set the origins of the text's characters, for the highlight."""
         self._origins = origins
         for widget in self.widgets():
             widget.set_origins(origins)

@@ -44,20 +44,20 @@ from headstart.ui.transcript.prose import append, fill, growth
 
 
 class BlockHost(Protocol):
-    """What a block needs from the transcript around it."""
+    """Needs of a block from the transcript around it."""
 
     @property
     def highlighter(self) -> Highlighter: ...
 
     @property
     def tinted(self) -> bool:
-        """Whether drafted words are marked."""
+        """True if drafted words are marked."""
         ...
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None: ...
 
     def found_in(self, block: TextBlock) -> list[tuple[int, int, bool]]:
-        """What was looked for: from, to, and whether it is the one that the reader is at."""
+        """Marks of the search: from, to, and whether it is the one that the reader is at."""
         ...
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None: ...
@@ -90,7 +90,7 @@ class TextBlock(QWidget):
         self._tints: list[tuple[int, int, Origin]] | None = None
 
     def offset(self) -> QPointF:
-        """Where the document begins."""
+        """Offset of the document."""
         return QPointF(0, 0)
 
     def layout_width(self, width: int) -> int:
@@ -113,7 +113,7 @@ class TextBlock(QWidget):
         raise NotImplementedError
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
-        """Where the message's characters came from."""
+        """Set the origins of the message's characters."""
         self._origins, self._tints = origins, None
         if self.host.tinted:
             self.update()
@@ -169,7 +169,7 @@ class TextBlock(QWidget):
         return max(0, position)
 
     def y_of(self, position: int) -> float:
-        """Where the line of a character begins, in this widget."""
+        """Top of a character's line, in this widget."""
         block = self.document.findBlock(position)
         layout = self.document.documentLayout()
         line = block.layout().lineForTextPosition(position - block.position())

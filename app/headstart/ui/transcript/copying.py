@@ -1,4 +1,4 @@
-"""What is selected, for the clipboard: each program takes of it what it can. Main thread."""
+"""The selection for the clipboard: each program takes of it what it can. Main thread."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is shown in a document as plain text: lists keep their signs, tables their cells, formulas
-are LaTeX. Main thread."""
+"""Shown text of a document as plain text: lists keep their signs, tables their cells, formulas are
+LaTeX. Main thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BOXES = {
 
 
 def text_between(document: QTextDocument, begin: int, end: int) -> str:
-    """What lies between two positions; marks of lists where their items begin there."""
+    """Text between two positions; marks of lists where their items begin there."""
     pieces: list[str] = []
     block = document.findBlock(begin)
     row: tuple[int, int] | None = None

@@ -1,4 +1,4 @@
-"""Where the text of a message is edited: Enter submits, Esc leaves."""
+"""Editor of a message's text: Enter submits, Esc leaves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GAP = 8
 
 
 class After(StrEnum):
-    """What comes after a text was edited: an answer to it, nothing, or more of the same reply."""
+    """Action after an edit: an answer to it, nothing, or more of the same reply."""
 
     ANSWER = "answer"
     NOTHING = "nothing"

@@ -38,7 +38,7 @@ class EndButton(QToolButton):
         self._say()
 
     def place(self, following: bool) -> None:
-        """Where it stands; hidden for a reader at the end."""
+        """Place the button; hidden for a reader at the end."""
         bar = self._area.verticalScrollBar()
         if following:
             self._new = 0

@@ -103,7 +103,8 @@ class FindBar(QFrame):
             self.closed.emit()
 
     def set_found(self, query: str, found: list[FoundInChat]) -> None:
-        """What there is of `query`; the reader goes to the last one first: they are there."""
+        """Show the number of hits of `query`; the reader goes to the last one first: they are
+        there."""
         if query != self.edit.text() or self.isHidden():
             return
         self._found = found

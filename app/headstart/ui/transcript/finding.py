@@ -1,4 +1,4 @@
-"""What was looked for in the open chat: marks in the blocks, and the one that the reader is at.
+"""Search in the open chat: marks in the blocks, and the one that the reader is at.
 
 Found in the text as it was written; a block's marks are where those characters are shown.
 """
@@ -44,7 +44,7 @@ class ChatFinding:
         self._marks.clear()
 
     def spans_in(self, message: Message) -> list[tuple[int, int]]:
-        """Where the query is in a message's text, from and to."""
+        """Positions of the query in a message's text, from and to."""
         text = message.text
         known = self._spans.get(message.id)
         if known is None or known[0] != text:

@@ -1,4 +1,5 @@
-"""What messages and blocks ask of the transcript around them: selection, marks, colours, links."""
+"""Needs of messages and blocks from the transcript around them: selection, marks, colours,
+links."""
 
 from __future__ import annotations
 

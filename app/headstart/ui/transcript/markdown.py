@@ -168,7 +168,7 @@ def _items(group: Sequence[Token], source: Source, number: int | None) -> Iterat
 
 
 def _is_loose(group: Sequence[Token]) -> bool:
-    """Whether an empty line is between items, or between what is in them."""
+    """True if an empty line is between items, or between what is in them."""
     return any(
         token.type == "paragraph_open" and token.level == group[0].level + 2 and not token.hidden
         for token in group

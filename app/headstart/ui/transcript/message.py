@@ -33,7 +33,7 @@ _LONG = 8_000
 
 
 class MessageHost(BlockHost, Protocol):
-    """What a message asks of the transcript around it."""
+    """Needs of a message from the transcript around it."""
 
     commands: tuple[ItemCommand[Message], ...]
     stats_shown: StatsShown
@@ -146,11 +146,11 @@ class MessageWidget(QWidget):
         self._resized()
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
-        """Where the characters of the text came from, for the highlight."""
+        """Set the origins of the text's characters, for the highlight."""
         self.text.set_origins(origins)
 
     def show_progress(self, text: str) -> None:
-        """What happens before the first word: loading, reading."""
+        """Show the progress before the first word: loading, reading."""
         self._progress.setText(text)
         self._progress.setAccessibleName(text)
         self._host.height_changed(self)
@@ -236,7 +236,7 @@ class MessageWidget(QWidget):
         self.foot.set_active(self._host.is_focused(self))
 
     def is_placed(self, width: int, near: Span) -> bool:
-        """Whether what overlaps `near`, from the message's top on, is as it should be."""
+        """True if what overlaps `near`, from the message's top on, is as it should be."""
         if self._placed is None or self._placed[0] != width:
             return False
         begin, end = self._placed[1]

@@ -1,4 +1,4 @@
-"""Where drafted text lies in what is shown: origins of source characters to document ranges. Pure.
+"""Drafted text in the shown text: origins of source characters to document ranges. Pure.
 
 Origins belong to the Markdown source; what is rendered is the same characters in the same order
 without the markup. So each shown character is found in the source after the one before it.

@@ -1,4 +1,4 @@
-"""What belongs to a message besides its text: files and calls of tools as labelled boxes, images as
+"""Parts of a message besides its text: files and calls of tools as labelled boxes, images as
 pictures."""
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ class Reaching:
         self.expected: ReadingPlace | None = None
 
     def reading_place(self) -> ReadingPlace | None:
-        """Where the reader is; None at the end, and where nothing is shown."""
+        """Reading position; None at the end, and where nothing is shown."""
         anchor = self._column.reader()
         if anchor is None:
             return None

@@ -44,11 +44,11 @@ class ReplyPainter(QObject):
             self._frame.start()
 
     def show_origins(self, message_id: str, origins: tuple[OriginRun, ...]) -> None:
-        """Where its text came from, shown with the next frame."""
+        """Set the origins of its text, shown with the next frame."""
         self._origins = (message_id, origins)
 
     def paint(self) -> None:
-        """What was not painted yet."""
+        """Paint the text that was not painted yet."""
         if self._reply is None:
             return
         message_id, text, reasoning = self._reply

@@ -57,7 +57,7 @@ class Selecting:
         return self.selection.ends is not None
 
     def messages_up_to(self, otherwise: int) -> int:
-        """How many messages reach to the end of the selection."""
+        """Number of messages up to the end of the selection."""
         ends = self.selection.ends
         return otherwise if ends is None else ends[1][0] + 1
 
@@ -111,7 +111,7 @@ class Selecting:
         self._repaint()
 
     def text(self) -> str:
-        """What is selected as it is shown, blocks apart by an empty line."""
+        """Selected text as it is shown, blocks apart by an empty line."""
         return self._collected(TextBlock.selected_text, _shown_words, _words_of_message)
 
     def markdown(self) -> str:

@@ -35,7 +35,7 @@ class Selection(Struct):
         return min(self.anchor, self.head), max(self.anchor, self.head)
 
     def range_in(self, message: int, block: int, length: int) -> tuple[int, int] | None:
-        """What of a block with `length` characters is selected, as (from, to)."""
+        """Selected range of a block with `length` characters, as (from, to)."""
         ends = self.ends
         if ends is None:
             return None

@@ -53,14 +53,14 @@ class Anchor(Struct, frozen=True):
 
     @property
     def top(self) -> int:
-        """Where the view begins."""
+        """Top of the view."""
         widget = self.item.widget
         within = widget.text.top_of(self.block) if widget and self.block is not None else 0
         return self.item.top + within + self.past
 
 
 def anchor_at(items: Sequence[Item], value: int) -> Anchor | None:
-    """What is at a scroll position."""
+    """Item at a scroll position."""
     number = first_below(items, value)
     if number == len(items):
         return None
@@ -78,7 +78,7 @@ def moved_anchor(
     before: Sequence[str],
     measure: Callable[[Item], int],
 ) -> Anchor | None:
-    """Where the reader's place is among new `items`; `before` are the ids of the old ones.
+    """Reading position among new `items`; `before` are the ids of the old ones.
 
     When their message is gone (another version took its place), the foot of the new one stands
     where the foot of the old one was: that is where the arrows are.

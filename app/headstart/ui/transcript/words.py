@@ -74,8 +74,8 @@ def _number(value: float) -> str:
 
 
 def reasoning_text(reasoning: str, stats: TurnStats | None, writing: bool) -> str:
-    """What stands for reasoning that is folded: how long it took, and its first words; while it is
-    written, the last ones."""
+    """Line of folded reasoning: how long it took, and its first words; while it is written, the
+    last ones."""
     words = " ".join(reasoning[-_LAST:].split()) if writing else " ".join(reasoning[:_LAST].split())
     if writing:
         shown = words[-_SHOWN:].lstrip()

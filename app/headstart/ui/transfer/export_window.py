@@ -1,4 +1,4 @@
-"""How chats are to go out: which, in what format, with what; then how far it is."""
+"""Form of an export: which, in what format, with what; then how far it is."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class ExportWindow(Sheet):
         self.buttons(self.end, self.go)
 
     def chosen(self) -> ExportRequest:
-        """What is chosen now."""
+        """The choice now."""
         return Exporting.wanted(
             self._ids(),
             str(self.form.currentData()),
@@ -169,7 +169,7 @@ class ExportWindow(Sheet):
         return self.scope.currentText() in (_ALL, _SOME) or len(self._chats) > 1
 
     def _ask(self) -> None:
-        """Where to, then begin."""
+        """Ask for the location, then begin."""
         one = next(one for one in formats() if one.code == self.form.currentData())
         dialog = file_dialog(self, "Export", self._last)
         if self._several and self.place.currentText() == _FOLDER:

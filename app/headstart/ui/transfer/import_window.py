@@ -1,4 +1,4 @@
-"""What files would bring in, before anything changes; then how far it is, and what came in."""
+"""Preview of an import, before anything changes; then how far it is, and what came in."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class ImportWindow(Sheet):
         self._show_chosen()
 
     def show_result(self, result: Result) -> None:
-        """What came in."""
+        """Show the imported chats."""
         self._rest()
         says = [count_words(result.new, "new chat")]
         says += [f"{count_words(result.more, 'chat')} with new messages"] if result.more else []

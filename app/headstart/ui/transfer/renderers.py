@@ -1,4 +1,4 @@
-"""What writes the documents that need Qt, by format; the means are imported with the first one."""
+"""Writers of documents that need Qt, by format; the means are imported with the first one."""
 
 from __future__ import annotations
 

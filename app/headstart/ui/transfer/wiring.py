@@ -188,7 +188,7 @@ class TransferOpener(QObject):
 
 
 def _suffix(language: str) -> str:
-    """How files of a language end; ".txt" where that is not known."""
+    """Suffix of a language's files; ".txt" where that is not known."""
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 

@@ -152,7 +152,7 @@ class LlamaBlock(LlamaCppDecoder):
         super().close()
 
     def _beside(self, count: int) -> Hidden:
-        """What the graph gives beside logits. A view. Raises EnvironmentProblem."""
+        """Outputs of the graph beside logits. A view. Raises EnvironmentProblem."""
         address = function("llama_get_embeddings_nextn")(self._context)
         if not address:
             raise EnvironmentProblem("heads-got-nothing")

@@ -115,7 +115,7 @@ class LlamaHead(LlamaCppDecoder):
         super().forward(tokens, outputs, seq)
 
     def _encode(self, rows: Hidden) -> Hidden:
-        """What becomes of the target's rows. Raises DecodeAborted, EnvironmentProblem."""
+        """Encode the target's rows. Raises DecodeAborted, EnvironmentProblem."""
         count, batch = len(rows), self._encoder
         self._wide[:count] = rows
         batch.n_tokens = count

@@ -172,7 +172,7 @@ class _Says:
         return tuple(int(layer) + 1 for layer in named) if isinstance(named, list) else ()
 
     def windows(self, layers: int) -> list[int]:
-        """How far each layer looks back; 0: to the beginning."""
+        """Window of each layer; 0: to the beginning."""
         size = self.number("swa_window_size", self.number("sliding_window", 0))
         kinds = self.found("layer_types", default=[])
         if self.found("use_swa"):

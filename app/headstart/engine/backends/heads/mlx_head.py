@@ -26,7 +26,7 @@ from headstart.engine.decoder import Hidden, ModelFacts, Tap
 
 
 class HeadModel:
-    """What `MlxModel` is to a decoder, for a head of `target`."""
+    """A head of `target` as a decoder's `MlxModel`."""
 
     def __init__(self, path: Path, kind: HeadKind, target: MlxDecoder) -> None:
         """Raises ModelProblem."""

@@ -51,7 +51,7 @@ class Net:
         """Logits over the target's vocabulary, a row for each token, in a batch of one."""
 
     def give(self, rows: Hidden) -> None:
-        """What goes with the tokens of the next calls, in order."""
+        """Rows for the tokens of the next calls, in order."""
         self._rows, self._at, self._own = mx.array(rows), 0, []
 
     def own(self, first: int, last: int) -> Hidden:

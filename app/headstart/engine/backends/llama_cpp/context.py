@@ -53,10 +53,9 @@ _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
 
 
 class Made(Struct, frozen=True):
-    """What a context is made for. `lacking`: what the model was found not to do; `layers`: its own
-    layers for drafting are loaded too; `target`: it is a head's, and drafts for this one, with
-    layers of its own file, or of the target's where `shared`; `beside`: a row goes in beside each
-    token."""
+    """Purpose of a context. `lacking`: what the model was found not to do; `layers`: its own layers
+    for drafting are loaded too; `target`: it is a head's, and drafts for this one, with layers of
+    its own file, or of the target's where `shared`; `beside`: a row goes in beside each token."""
 
     lacking: Lacking = LACKS_NOTHING
     layers: bool = False
@@ -165,7 +164,7 @@ class LlamaContext:
             raise ModelProblem("encoder-model", name=path.name)
 
     def decode(self, batch: Any, count: int) -> int:
-        """What llama.cpp says of a batch of so many tokens: 0, 1 without room, 2 where it was cut
+        """llama.cpp's status for a batch of so many tokens: 0, 1 without room, 2 where it was cut
         off. Raises WeightsLost."""
         result = self._decode(batch, count)
         self.check_mapped()
@@ -246,14 +245,14 @@ class LlamaContext:
         return ", long rope" if lib.llama_n_ctx(self.context) > original else ""
 
     def metadata(self, key: str) -> str:
-        """What the file says under the key; "" where it says nothing."""
+        """Value in the file under the key; "" where it says nothing."""
         buffer = ctypes.create_string_buffer(256)
         size = lib.llama_model_meta_val_str(self.model, key.encode(), buffer, len(buffer))
         return buffer.value.decode("utf-8", "replace") if size >= 0 else ""
 
 
 def _on_cards(layers: int) -> str:
-    """What of the cards decides how fast a model is."""
+    """The cards' part of a model's speed."""
     names = [card.name for card in cards()] if layers != 0 else []
     count = "all" if layers < 0 else str(layers)
     if names:

@@ -364,7 +364,7 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
 
 
 def _apart(llama: LlamaContext) -> Apart | None:
-    """What of a state has no ranges."""
+    """Kind of state without ranges."""
     if llama.recurrent:
         return "recurrent"
     return "window" if llama.windowed else None

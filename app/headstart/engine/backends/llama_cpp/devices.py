@@ -28,7 +28,7 @@ class Card(Struct, frozen=True):
 
     @property
     def software(self) -> bool:
-        """Whether it is a program that stands in for a card. Mesa's (22.3) ends the process inside
+        """True if it is a program that stands in for a card. Mesa's (22.3) ends the process inside
         flash attention, most times already when that is tried, but not always."""
         return any(name in self.name.lower() for name in ("llvmpipe", "swiftshader"))
 

@@ -27,7 +27,7 @@ class Forwards:
         return self._threads.pace
 
     def run(self, batch: Any, count: int) -> int:
-        """What llama.cpp says of a batch of so many tokens: 0, or what `failed` knows. Raises
+        """llama.cpp's status for a batch of so many tokens: 0, or what `failed` knows. Raises
         WeightsLost."""
         threads = self._threads.next(count)
         if threads != self._used:
@@ -41,7 +41,7 @@ class Forwards:
 
 
 def failed(result: int) -> Exception:
-    """What a forward raises that did not end with 0."""
+    """The error of a forward that did not end with 0."""
     if result == 1:
         return ContextFull()
     if result == 2:

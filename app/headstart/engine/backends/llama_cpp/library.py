@@ -74,8 +74,8 @@ def _folder() -> Path:
 
 
 def _load_backends() -> bool:
-    """Where each generation of processors has a library of its own, load the best one for this
-    computer, and what knows graphics cards; whether there are such libraries."""
+    """Load the best library for this processor, where each generation has one, and those for
+    graphics cards; whether there are such libraries."""
     folder = _folder()
     variants = {path.stem.split("ggml-cpu-")[-1]: path for path in folder.glob("*ggml-cpu-*")}
     library = ggml()
@@ -126,7 +126,7 @@ lost_mappings = _watched()
 
 
 def build_name() -> str:
-    """What computes: equal names mean equal bits on the same processor."""
+    """The computing library: equal names mean equal bits on the same processor."""
     name = f"llama.cpp {lib.__version__}"
     if kernels := _kernels():
         name += f" with kernels {kernels}"

@@ -46,7 +46,7 @@ class _Lane(Struct):
 
 
 class LoadedWeights(Protocol):
-    """What a decoder runs: a model of mlx-lm, or a head."""
+    """Weights and network of a decoder: a model of mlx-lm, or a head."""
 
     model: Any
     tokenizer: FolderTokenizer

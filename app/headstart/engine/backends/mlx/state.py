@@ -54,7 +54,7 @@ class CacheState:
 
     @property
     def mixed(self) -> bool:
-        """Whether there is something that cannot always be cut."""
+        """True if there is something that cannot always be cut."""
         return bool(self._other)
 
     @property
@@ -62,7 +62,7 @@ class CacheState:
         return ", ".join(sorted({type(cache).__name__ for cache in (*self._plain, *self._other)}))
 
     def learn(self) -> tuple[StateLayout, ...]:
-        """What a range of the plain caches looks like; something must have been read."""
+        """Learn the layout of a range of the plain caches; something must have been read."""
         return tuple(
             StateLayout(
                 cache.keys.shape[1],
@@ -94,7 +94,7 @@ class CacheState:
         return all(cache.trim(count) == count for cache in (*self._plain, *self._other))
 
     def mark(self) -> list[Any]:
-        """What `return_to` needs; arrays are shared, not copied."""
+        """A mark for `return_to`. Arrays are shared, not copied."""
         return [_copied(cache.state) for cache in self._other]
 
     def return_to(self, mark: list[Any], back: int) -> bool:

@@ -52,7 +52,7 @@ class MlxStates:
         self._kept = {}
 
     def swap(self, kept: Kept) -> Kept:
-        """What follows goes into `kept`; returns where it went until now."""
+        """Collect the following states in `kept`; returns where it went until now."""
         before, self._kept = self._kept, kept
         return before
 
@@ -85,7 +85,7 @@ class MlxStates:
 
 
 def output_of(model: Any) -> Any:
-    """What makes logits of a model's last states."""
+    """Function that makes logits of a model's last states."""
     for _ in range(3):
         if hasattr(model, "lm_head"):
             return model.lm_head

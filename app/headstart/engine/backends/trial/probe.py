@@ -47,7 +47,7 @@ _LONGEST_SAID = 300
 
 
 class _Trial(Struct, frozen=True):
-    """What the child is asked, as JSON on its command line."""
+    """The child's task, as JSON on its command line."""
 
     settings: EngineSettings
     without: tuple[Ability, ...] = ()
@@ -73,8 +73,8 @@ def probe(
     measured: bool = False,
     plain: bool = False,
 ) -> Checked:
-    """What the model cannot do with these settings; `measured`, with how it runs fastest on the
-    graphics cards; `plain`: automatic attention is not flash attention on these. Raises
+    """Abilities that the model lacks with these settings; `measured`, with how it runs fastest on
+    the graphics cards; `plain`: automatic attention is not flash attention on these. Raises
     ModelProblem when the child could not use the file at all, DecodeAborted on a cancel.
 
     `progress` as in `read_through`: the child finds the file in memory.
@@ -100,7 +100,7 @@ def probe(
 
 
 def probe_images(path: Path, projector: Path, engine: EngineSettings, stop: StopSignal) -> bool:
-    """Whether the model reads images with this projector. Raises DecodeAborted on a cancel."""
+    """True if the model reads images with this projector. Raises DecodeAborted on a cancel."""
     # its weights may fill the card already
     settings = msgspec.structs.replace(engine, gpu_layers=0)
     trial = _Trial(settings, projector=str(projector))
@@ -111,7 +111,7 @@ def probe_images(path: Path, projector: Path, engine: EngineSettings, stop: Stop
 def probe_head(
     path: Path, head: Path, kind: HeadKind, engine: EngineSettings, stop: StopSignal
 ) -> bool:
-    """Whether the head at `head` drafts for the model. Raises DecodeAborted on a cancel."""
+    """True if the head at `head` drafts for the model. Raises DecodeAborted on a cancel."""
     settings = msgspec.structs.replace(engine, gpu_layers=0)
     trial = _Trial(settings, kind=kind, head=str(head))
     _, output = _run(path, msgspec.json.encode(trial).decode(), stop)

@@ -47,7 +47,7 @@ def read_through(files: Sequence[Path], progress: Callable[[float], bool]) -> No
 
 
 def _is_cached(file: int, start: int, end: int) -> bool:
-    """Whether the piece seems to be in memory: its first page, its last, and one between."""
+    """True if the piece seems to be in memory: its first page, its last, and one between."""
     if not hasattr(os, "RWF_NOWAIT"):
         return False
     page = bytearray(_PAGE)

@@ -1,4 +1,4 @@
-"""What the program does with a model, tried on it once: in the child process of `probe`.
+"""Everything that the program does with a model, tried once: in the child process of `probe`.
 
 Works on any `Decoder`. A step that fails says so; one that ends the process is found by the parent,
 which tries again without it.

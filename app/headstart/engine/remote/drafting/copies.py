@@ -12,8 +12,8 @@ SAME = 32
 
 
 def copy_of(reply: str, texts: Sequence[str], characters: int) -> str:
-    """What followed the end of `reply` where it stood before, in the reply or in `texts`, the
-    latest place first; "" where it did not."""
+    """Text that followed the end of `reply` where it stood before, in the reply or in `texts`, the
+    latest position first; "" where it did not."""
     end = reply[-SAME:]
     if len(end) < SAME:
         return ""
@@ -25,7 +25,7 @@ def copy_of(reply: str, texts: Sequence[str], characters: int) -> str:
 
 
 def is_this_computer(connection: Connection) -> bool:
-    """Whether the server shares the processor with the draft."""
+    """True if the server shares the processor with the draft."""
     host = connection.host.rpartition(":")[0] if ":" in connection.host else connection.host
     host = host.strip("[]")
     try:

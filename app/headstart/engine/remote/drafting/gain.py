@@ -1,4 +1,4 @@
-"""What drafting for a server's model costs and gains, learned from real requests. Pure.
+"""Costs and gains of drafting for a server's model, learned from real requests. Pure.
 
 A round drafts K tokens here (D seconds) and has them checked there (T seconds); with a chance `p`
 for each token to be right it brings 1 + p + p^2 + ... + p^K tokens (Leviathan et al., "Fast
@@ -69,7 +69,7 @@ class Line(Struct):
 
 
 class Acceptance(Struct):
-    """How often a token of a draft is right where those before it were."""
+    """Share of right draft tokens where those before them were right."""
 
     right: float = 0.0
     tried: float = 0.0
@@ -94,7 +94,7 @@ class Acceptance(Struct):
 
 
 class RoundPlan(Struct, frozen=True):
-    """How much to draft, and how many times as fast as the stream that promises to be."""
+    """Length of the next draft, and its promised gain over the stream."""
 
     depth: int
     promise: float
@@ -171,7 +171,7 @@ class ServerGain(Struct):
         return best
 
     def wants_try(self) -> bool:
-        """Whether it is time to measure, after a reply of which nothing was drafted."""
+        """True if it is time to measure, after a reply of which nothing was drafted."""
         return not self.refused and self.replies >= self.next_try
 
     def reply_ended(self, drafted: bool, gained: float, seconds: float) -> None:
@@ -195,11 +195,11 @@ class ServerGain(Struct):
 
     @property
     def first_loss(self) -> float:
-        """What a first round may cost more, where the pair has not lost time yet."""
+        """The loss that a first round may cost, where the pair has not lost time yet."""
         return 0.0 if self.failures or self.saved < 0 else FIRST * self.usual_seconds
 
     def allowed(self, seconds: float) -> float:
-        """What may be lost of a reply that has taken so long, and may take as long as others."""
+        """The loss allowed for a reply that has taken so long, and may take as long as others."""
         seconds = max(seconds, self.usual_seconds)
         return LOSS * seconds + min(SPENT * max(0.0, self.saved), MOST * seconds)
 

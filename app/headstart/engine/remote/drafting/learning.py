@@ -1,4 +1,4 @@
-"""What can be learned of drafting for a server once a reply is whole, while nobody waits for it.
+"""Learning about drafts for a server once a reply is whole, while nobody waits.
 
 The server is asked to check words that it has just written itself: that takes as long as checking a
 draft, and what it does not confirm of them shows that it does not read the prompt that it wrote
@@ -177,7 +177,7 @@ def _word(text: str, at: int) -> int:
 
 
 def _alike(left: str, right: str) -> int:
-    """How many characters both begin with."""
+    """Number of equal characters at the beginning."""
     same = 0
     for one, other in zip(left, right, strict=False):
         if one != other:

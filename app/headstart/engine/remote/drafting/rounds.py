@@ -81,7 +81,7 @@ class ServerDrafting:
 
     @property
     def token_seconds(self) -> float:
-        """What the stream takes for a token; 0 while that is not known."""
+        """Seconds of the stream for a token; 0 while that is not known."""
         return self._seconds / self._tokens if self._tokens >= STREAMED - 1 else 0.0
 
     @property
@@ -113,12 +113,12 @@ class ServerDrafting:
 
     @property
     def may_want(self) -> bool:
-        """Whether `wants` has to be asked at all."""
+        """True if `wants` has to be asked at all."""
         known = not self.off and self._gain.trusted and self.token_seconds > 0
         return known and self._section >= _BETWEEN
 
     def wants(self, reply: str) -> bool:
-        """Whether the stream is to be left now."""
+        """True if the stream is to be left now."""
         copy, plan = self._best(reply)
         if plan is None or plan.promise < BEGINS:
             return False
@@ -144,7 +144,8 @@ class ServerDrafting:
 
     @property
     def _allowance(self) -> float:
-        """What a round may lose: of this reply's time, and of what earlier ones have saved."""
+        """The loss allowed for a round: of this reply's time, and of what earlier ones have
+        saved."""
         gain, spent = self._gain, time.perf_counter() - self._began
         return self.gained + gain.allowed(spent) + gain.first_loss
 
@@ -250,7 +251,8 @@ class ServerDrafting:
             return Draft("", 0)
 
     async def _next_draft(self, reply: str, copy: str, plan: RoundPlan) -> Draft:
-        """What to have checked; a draft that was begun while the server was busy, where it fits."""
+        """The next draft to check; a draft that was begun while the server was busy, where it
+        fits."""
         if copy:
             self._cancel_ahead()
             return Draft(copy, plan.depth, Origin.LOOKUP)
@@ -321,7 +323,7 @@ class ServerDrafting:
         return finish
 
     def final_stats(self, generated: int) -> SpeculationStats | None:
-        """What it did in a reply of so many tokens; None where nothing was drafted."""
+        """Statistics for a reply of so many tokens; None where nothing was drafted."""
         return whole(self.stats, generated, self.token_seconds)
 
     def _tell(self, draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""What a server says of given text, token by token, and what it confirms of a draft. Pure.
+"""A server's scores of given text, token by token, and the part of a draft that they confirm. Pure.
 
 Two forms are known: `prompt_logprobs` of vLLM's chat API (a dictionary by token id for each token
 of the prompt, the token itself first), and `echo` with `logprobs` of the older completions API.
@@ -40,11 +40,11 @@ class ScoredToken(Struct, frozen=True):
 
 
 class Confirmed(Struct, frozen=True):
-    """What the server confirms: `text` is the beginning of the draft, `tokens` how many of its own
-    that is, `next` what it would write then. Without `next` it has to be asked in its usual way;
-    `ended`: it would write nothing more. `behind`: how much likelier `next` is than what the draft
-    has there. `before`: tokens in front of the reply. `strays`: whether it would not have written
-    what it has written, so that it does not read what it wrote from."""
+    """A confirmed text: `text` is the beginning of the draft, `tokens` how many of its own that is,
+    `next` what it would write then. Without `next` it has to be asked in its usual way; `ended`: it
+    would write nothing more. `behind`: how much likelier `next` is than what the draft has there.
+    `before`: tokens in front of the reply. `strays`: whether it would not have written what it has
+    written, so that it does not read what it wrote from."""
 
     text: str
     tokens: int
@@ -156,8 +156,8 @@ def _chance(value: Any) -> float | None:
 def confirmed(
     tokens: Sequence[ScoredToken], reply: str, draft: str, written: str, ended: bool
 ) -> Confirmed:
-    """What of `draft`, with which the given text ends, is what the server would have written
-    after `reply`; raises OtherTokens.
+    """The part of `draft`, at the end of the given text, that the server would have written after
+    `reply`; raises OtherTokens.
 
     `written` is what it wrote after the whole text, in its usual way; `ended`: it wrote an end.
     """
@@ -180,7 +180,7 @@ def confirmed(
 
 
 def strays(tokens: Sequence[ScoredToken], written: str, after: str) -> bool:
-    """Whether the server, which has written `written`, would clearly have written something else
+    """True if the server, which has written `written`, would clearly have written something else
     where the tokens of it stand: right before those of `after`, with which the given text ends."""
     behind, whole = 0, len(after) + len(written)
     for token in reversed(tokens):
@@ -196,7 +196,7 @@ def strays(tokens: Sequence[ScoredToken], written: str, after: str) -> bool:
 
 
 def _cover(tokens: Sequence[ScoredToken], draft: str) -> tuple[int, int]:
-    """Where the tokens of `draft` begin, and how many characters of the first are not its own."""
+    """First token of `draft`, and its characters that belong to the text before."""
     rest = draft
     for at in range(len(tokens) - 1, -1, -1):
         text = tokens[at].text
@@ -213,7 +213,7 @@ def _cover(tokens: Sequence[ScoredToken], draft: str) -> tuple[int, int]:
 
 
 def _before(tokens: Sequence[ScoredToken], reply: str, of_next: int) -> int:
-    """How many tokens stand in front of the reply; 0 where that cannot be told."""
+    """Number of tokens before the reply; 0 where that cannot be told."""
     rest = reply[: len(reply) - of_next] if of_next else reply
     for at in range(len(tokens) - 1, -1, -1):
         if not rest:

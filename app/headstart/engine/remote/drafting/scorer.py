@@ -58,7 +58,7 @@ class Scorer(Struct, frozen=True):
 
     @property
     def _plain(self) -> dict[str, float]:
-        """What keeps a server from what it does by itself to the likeliest token."""
+        """Parameters that keep a server from changing the likeliest token."""
         names = parameter_names(self.request.model.connection.kind)
         return {names["repeat_penalty"]: 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 
@@ -70,9 +70,9 @@ class Scorer(Struct, frozen=True):
         limit: float | None = None,
         streamed: str = "",
     ) -> Confirmed:
-        """What the server confirms of `draft` after `reply`; `tokens`: about how many that is,
-        `limit`: seconds, where nobody waits. `streamed`: the end of `reply`, as far as the server
-        has written it and is to confirm that.
+        """The part of `draft` that the server confirms after `reply`; `tokens`: about how many that
+        is, `limit`: seconds, where nobody waits. `streamed`: the end of `reply`, as far as the
+        server has written it and is to confirm that.
 
         Raises Unreadable, TimeoutError, and whatever the client raises.
         """
@@ -113,7 +113,7 @@ class Scorer(Struct, frozen=True):
 
     @property
     def goes_on_as_text(self) -> bool:
-        """Whether its chats cannot go on with a reply that has begun."""
+        """True if its chats cannot go on with a reply that has begun."""
         return self.request.model.connection.kind == "llama-cpp-python" and self.prompt is not None
 
     async def _check_chat(self, reply: str, draft: str, streamed: str) -> Confirmed:

@@ -58,7 +58,7 @@ class CatchUp:
         return None
 
     def _promises(self, context: int) -> bool:
-        """Whether what is known of a pair that saved nothing yet speaks for trying it."""
+        """True if what is known of a pair that saved nothing yet speaks for trying it."""
         if self._budget.is_first:
             return self._worth.pays(context)
         return self._budget.promise > 0

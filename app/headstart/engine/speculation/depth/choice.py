@@ -1,4 +1,4 @@
-"""How deep to draft, round by round: most expected tokens for the expected time. Pure.
+"""Depth of drafting, round by round: most expected tokens for the expected time. Pure.
 
 Costs are counted in forwards of one token of the target. The source with the most expected tokens
 for the expected time wins; within a round every further draft token is worth its expected tokens
@@ -157,12 +157,12 @@ class Depth:
         return plan
 
     def _drafted(self, context: int, room: int) -> int:
-        """How many tokens to draft at most: of a block all are drafted, whatever comes of them."""
+        """Largest number of tokens to draft: of a block all are drafted, whatever comes of them."""
         pair = self.pair
         return self.worth.block(context, room) if pair is not None and pair.at_once else room
 
     def _trusted(self) -> bool:
-        """Whether the decode time is known well enough from an earlier start."""
+        """True if the decode time is known well enough from an earlier start."""
         target = self.target
         return target.costs.decode_time > 0 and target.time_budget >= 0 and self.budget.proven
 
@@ -180,7 +180,7 @@ class Depth:
         return DraftPlan(Origin.LOOKUP, min(depth, len(chain.tokens)), chain=chain)
 
     def worth_a_row(self, chance: float, context: int) -> bool:
-        """Whether a table's draft whose first token is right with this chance can be worth any
+        """True if a table's draft whose first token is right with this chance can be worth any
         forward: tokens after it are hardly surer, and no row is cheaper than the second."""
         known = self.target.costs.decode_time_samples > 1
         return known and chance > (1 - chance) * (self.costs.usual(context)[2] - 1)
@@ -223,7 +223,7 @@ class Depth:
         return drafted
 
     def go_on(self, path: Path, context: int, room: int, spent: float) -> bool:
-        """Whether to draft one more; `spent`: seconds that this round's drafting took so far."""
+        """True if to draft one more; `spent`: seconds that this round's drafting took so far."""
         made = len(path.chances)
         if made >= room:
             return False
@@ -240,7 +240,7 @@ class Depth:
         return self.worth.of_more(rate, path, context, room) > now - _SLACK
 
     def cut(self, path: Path, context: int) -> int:
-        """How many of the draft tokens to verify."""
+        """Number of draft tokens to verify."""
         if self.settings.depth_mode == "fixed" or self._looks.looking:
             return len(path.chances)
         table, rate = self.costs.usual(context), self._rate
@@ -248,7 +248,7 @@ class Depth:
         return max(range(len(values)), key=values.__getitem__)
 
     def branches(self, path: Path, context: int, most: int) -> list[int]:
-        """Where a branch is worth a row: indices into the path, best first."""
+        """Position of a branch that is worth a row: indices into the path, best first."""
         pair = self.pair
         if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
             return []

@@ -1,4 +1,4 @@
-"""What rounds cost, in forwards of one token of the target. Pure."""
+"""Cost of rounds, in forwards of one token of the target. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CostTable:
 
     @property
     def known(self) -> bool:
-        """Whether target and draft were timed at all."""
+        """True if target and draft were timed at all."""
         return self.decode_time > 0 and self.pair is not None and self.pair.costs.decode_time > 0
 
     @property
@@ -64,7 +64,7 @@ class CostTable:
         return self._worst
 
     def filled(self, rows: int, context: int) -> int:
-        """How many rows to compute where `rows` are wanted: kernels that compute four or eight at
+        """Number of rows to compute where `rows` are wanted: kernels that compute four or eight at
         once may take longer for fewer."""
         self.usual(context)
         return self._filled[rows] if rows < len(self._filled) else rows
@@ -87,7 +87,7 @@ class CostTable:
                 best = rows
 
     def may_go_back(self, rows: int) -> bool:
-        """Whether wrong tokens in a forward of so many rows lead back to a checkpoint."""
+        """True if wrong tokens in a forward of so many rows lead back to a checkpoint."""
         return self._undo is not None and rows - 1 > self._undo
 
     def worst_of_going_back(self, rows: int) -> float:
@@ -136,7 +136,7 @@ class CostTable:
         return self.pair.costs.worst_seconds(tokens, context) / self.decode_time
 
     def affordable(self, rows: int, context: int, allowed: float) -> bool:
-        """Whether the draft may prefill so much, at the worst, for `allowed` forwards."""
+        """True if the draft may prefill so much, at the worst, for `allowed` forwards."""
         assert self.pair is not None
         return self.pair.costs.decode_time > 0 and self.worst_draft(rows, context) <= allowed
 

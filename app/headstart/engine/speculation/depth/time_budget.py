@@ -97,7 +97,7 @@ class TimeBudget:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the first reply with a pair."""
+        """True if this is the first reply with a pair."""
         return self._first > 0
 
     def expect_at_most(self, tokens: int) -> None:
@@ -146,7 +146,7 @@ class TimeBudget:
         return self._worth.promise(self.context)
 
     def may_spend(self, seconds: float) -> bool:
-        """Whether so much may go by without a token."""
+        """True if so much may go by without a token."""
         return seconds <= self.allowance() + self.credit()
 
     # --- what went by --------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What drafts are worth at these costs, and what is known about whether they pay. Pure.
+"""Worth of drafts at these costs, and the evidence that they pay. Pure.
 
 Within a round every further draft token is worth its expected tokens minus its time times the
 best rate (the ratio rule for renewal rewards, Dinkelbach 1967).
@@ -41,7 +41,7 @@ class Worth:
         )
 
     def draft_value(self, lag: int, context: int, room: int, allowed: float) -> float:
-        """What one look at the draft gains over a plain forward: what it drafts may be dropped."""
+        """Gain of one look at the draft over a plain forward: what it drafts may be dropped."""
         if self._too_dear(lag, context, allowed):
             return float("-inf")
         room = min(room, self._costs.most_drafted)
@@ -54,7 +54,7 @@ class Worth:
         return costs.worst_draft(lag, context) + costs.worst(context)[2] - 1 > allowed
 
     def _once(self, key: object, context: int, make: Callable[[], float]) -> float:
-        """What `make` returns, as long as nothing that it depends on has changed by much."""
+        """Result of `make`, kept as long as its inputs have not changed by much."""
         target, pair = self._costs.target, self._costs.pair
         assert pair is not None
         margins = pair.margins
@@ -84,7 +84,7 @@ class Worth:
         return max((rate for rate, _ in self._rates(lag, context, room)), default=1.0)
 
     def _rates(self, lag: int, context: int, room: int) -> Iterator[tuple[float, int]]:
-        """What each depth gives, from none on."""
+        """Tokens per second for each depth, from 0 on."""
         costs, pair = self._costs, self._costs.pair
         assert pair is not None
         table, mean = costs.usual(context), pair.margins.mean
@@ -97,8 +97,8 @@ class Worth:
             yield expected / (table[drafted + 1] + spent), drafted
 
     def block(self, context: int, room: int) -> int:
-        """How many tokens to draft at once, of at most `room`: the most of those that are nearly
-        as good as the best, because what is not sure is not verified."""
+        """Number of tokens to draft at once, at most `room`: the most of those that are nearly as
+        good as the best, because what is not sure is not verified."""
         rates = list(self._rates(1, context, min(room, self._costs.most_drafted)))[1:]
         best = max(rates, default=(0.0, 0))[0]
         return max((drafted for rate, drafted in rates if rate >= _AS_GOOD * best), default=0)
@@ -133,7 +133,7 @@ class Worth:
         return best
 
     def pays(self, context: int) -> bool:
-        """Whether drafts gain anything if nothing has to be prefilled or risked first."""
+        """True if drafts gain anything if nothing has to be prefilled or risked first."""
         if not self._costs.known:
             return False
         freely = (1, context, self._costs.most_drafted, float("inf"))
@@ -141,7 +141,7 @@ class Worth:
 
     @property
     def known_mean(self) -> float:
-        """How often drafts are right in this text, where enough were verified to say so; else 0."""
+        """Share of right drafts in this text, where enough were verified; else 0."""
         pair = self._costs.pair
         if pair is None or pair.margins.all_verified < KNOWN_TESTS:
             return 0.0
@@ -170,8 +170,8 @@ class Worth:
         return 1 - 1 / best
 
     def needed(self, context: int) -> float:
-        """How often drafts must be right, so that they pay at the costs of this computer; 1 where
-        those are not known."""
+        """Share of right drafts from which on they pay at this computer's costs; 1 where those are
+        not known."""
         if not self._costs.known:
             return 1.0
         return self._once("needed", context, lambda: self._needed(context))
@@ -193,7 +193,7 @@ class Worth:
         return high
 
     def known_to_lose(self, context: int) -> bool:
-        """Whether enough was measured to say that the pair does not pay, even if its drafts are
+        """True if enough was measured to say that the pair does not pay, even if its drafts are
         right somewhat more often than was seen so far."""
         pair = self._costs.pair
         if pair is None or not self._costs.known:
@@ -205,7 +205,7 @@ class Worth:
         return mean + doubt < self.needed(context)
 
     def doubted(self, context: int) -> bool:
-        """Whether only the costs speak against drafts that are right often enough for most
+        """True if only the costs speak against drafts that are right often enough for most
         computers: another program may have been running when they were measured."""
         pair = self._costs.pair
         if pair is None or not self._costs.known or pair.margins.all_verified < KNOWN_TESTS:

@@ -1,4 +1,4 @@
-"""What speculation did in a turn, and the speeds that were measured."""
+"""Statistics of speculation in a turn, and measured speeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many messages of a chat are on show: the active branch, without other versions."""
+"""Number of a chat's messages on show: the active branch, without other versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What conversation files say beside words: a chat's folder, and what is kept of them."""
+"""Facts of conversation files beside their text: a chat's folder, and what is kept of them."""
 
 from __future__ import annotations
 
