@@ -26,6 +26,7 @@ from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.adapters.running import RunningFile
 from headstart.storage.adapters.settings_file import SettingsFile
+from headstart.storage.adapters.state_file import StateFile
 from headstart.storage.worker import Storage
 from headstart.ui.controllers.everything import Controllers, make_controllers
 from headstart.ui.kit import pictures, theme
@@ -60,7 +61,7 @@ async def open_app(
     assert isinstance(application, QApplication)
     file = SettingsFile(home.settings)
     settings, notice = file.load()
-    preferences = Preferences(settings, file)
+    preferences = Preferences(settings, file, StateFile(home.state, home.settings))
     theme.set_reading(settings.text_size, settings.column_width, settings.line_spacing)
     theme.apply(application, settings.theme, settings.text_font)
     storage = Storage(home.database, home.backups, held=held)

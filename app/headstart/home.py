@@ -32,6 +32,10 @@ class Home(Struct, frozen=True):
         return self.path / "settings.json"
 
     @property
+    def state(self) -> Path:
+        return self.path / "state.json"
+
+    @property
     def backups(self) -> Path:
         return self.path / "backups"
 

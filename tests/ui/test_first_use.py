@@ -134,7 +134,7 @@ async def test_the_window_comes_back_as_it_was_left(running: OpenApp, home: Home
         app.window.inspector.folds["prefix"].button.click()
         app.window.close()
     async with running() as app:
-        app.controllers.branch.open_last(app.services.preferences.current.open_chat)
+        app.controllers.branch.open_last(app.services.preferences.state.current.open_chat)
         await app.controllers.settle()
         await until(lambda: app.controllers.open.id == chat)
         assert (app.window.width(), app.window.height()) == (1200, 700)
@@ -148,14 +148,14 @@ async def test_a_private_chat_is_not_named_for_the_next_start(running: OpenApp) 
         app.window.open_chat(chat)
         await until(lambda: app.controllers.open.id == chat)
         app.window.remember()
-        assert app.services.preferences.current.open_chat == chat
+        assert app.services.preferences.state.current.open_chat == chat
         app.window.new_private_chat()
         private = app.controllers.open.id
         await app.services.conversation.send(private, "Between us")
         app.services.replies.stop(private)
         await until(lambda: app.controllers.open.stored)
         app.window.remember()
-        assert app.services.preferences.current.open_chat == ""
+        assert app.services.preferences.state.current.open_chat == ""
 
 
 async def test_stats_are_explained_and_can_be_switched_off(running: OpenApp) -> None:

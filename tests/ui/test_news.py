@@ -15,11 +15,11 @@ from tests.conftest import OpenApp
 async def test_an_update_is_told_once(running: OpenApp, before: str) -> None:
     async with running() as app:
         window, preferences = app.window, app.services.preferences
-        preferences.update(told_version=before)
+        preferences.state.update(told_version=before)
         window.news.tell()
         # a first start has no news
         assert window.banner.isVisible() == bool(before)
-        assert preferences.current.told_version == __version__
+        assert preferences.state.current.told_version == __version__
         if before:
             assert __version__ in window.banner.text()
             offered = window.banner.findChild(QPushButton)
@@ -36,7 +36,7 @@ async def test_an_update_is_told_once(running: OpenApp, before: str) -> None:
 
 async def test_news_do_not_cover_what_went_wrong(running: OpenApp) -> None:
     async with running() as app:
-        app.services.preferences.update(told_version="0.0.9")
+        app.services.preferences.state.update(told_version="0.0.9")
         app.window.banner.show_text(NoticeKind.START, "Something was lost.")
         app.window.news.tell()
         assert app.window.banner.text() == "Something was lost."

@@ -44,7 +44,7 @@ async def test_a_chat_that_was_read_to_its_end_opens_at_its_end(running: OpenApp
         app.window.open_chat(chat.id)
         await app.controllers.settle()
         app.window.close()
-        assert app.services.preferences.current.open_place is None
+        assert app.services.preferences.state.current.open_place is None
     async with running() as app:
         _arrivals(app).open_last(fresh=False)
         await until(lambda: app.controllers.open.id == chat.id)

@@ -8,20 +8,44 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from msgspec.structs import replace
+
 from headstart.core.settings.schema import Settings, changed
+from headstart.core.settings.state import WindowState
 from headstart.core.told import Told, told
 from headstart.storage.adapters.settings_file import SettingsFile
+from headstart.storage.adapters.state_file import StateFile
 
 log = logging.getLogger(__name__)
 
 
-class Preferences:
-    """Holds the current settings; main thread only."""
+class Remembered:
+    """The window's state for the next start. Nobody listens: the window has it already."""
 
-    def __init__(self, settings: Settings, file: SettingsFile) -> None:
+    def __init__(self, state: WindowState, save: Callable[[WindowState], object]) -> None:
+        self.current = state
+        self._save = save
+
+    def update(self, **changes: Any) -> None:
+        new = replace(self.current, **changes)
+        if new != self.current:
+            self.current = new
+            self._save(new)
+
+
+class Preferences:
+    """Holds the current settings, and the window's state; main thread only."""
+
+    def __init__(
+        self, settings: Settings, file: SettingsFile, state_file: StateFile | None = None
+    ) -> None:
+        """Without a file the state ends with the program."""
         self.current = settings
+        self._state_file = state_file
+        state = WindowState() if state_file is None else state_file.load()
+        self.state = Remembered(state, self._keep)
         self._file = file
-        self._listeners: list[Callable[[Settings], None]] = []
+        self._listeners: list[tuple[Callable[[Settings], None], tuple[str, ...]]] = []
         # one thread, so that a later save never loses against an earlier one
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="settings")
         self._on_error: Callable[[Told], None] = lambda _problem: None
@@ -31,14 +55,17 @@ class Preferences:
         new = changed(self.current, **changes)
         if new == self.current:
             return new
-        self.current = new
-        for listener in list(self._listeners):
-            listener(new)
+        old, self.current = self.current, new
+        for listener, sections in list(self._listeners):
+            if not sections or any(getattr(new, one) != getattr(old, one) for one in sections):
+                listener(new)
         self._writer.submit(self._save, new, asyncio.get_running_loop())
         return new
 
-    def listen(self, listener: Callable[[Settings], None]) -> None:
-        self._listeners.append(listener)
+    def listen(self, listener: Callable[[Settings], None], *sections: str) -> None:
+        """Call `listener` after each change of one of these fields of the settings; without any,
+        after each change."""
+        self._listeners.append((listener, sections))
 
     def on_error(self, show: Callable[[Told], None]) -> None:
         self._on_error = show
@@ -47,6 +74,10 @@ class Preferences:
         """Wait for the last save."""
         self._writer.shutdown(wait=True)
 
+    def _keep(self, state: WindowState) -> None:
+        if self._state_file is not None:
+            self._writer.submit(_save_state, self._state_file, state)
+
     def _save(self, settings: Settings, loop: asyncio.AbstractEventLoop) -> None:
         try:
             self._file.save(settings)
@@ -54,3 +85,11 @@ class Preferences:
             log.warning("settings could not be saved: %s", error)
             problem = told("settings-not-saved", error=error.strerror or error)
             loop.call_soon_threadsafe(self._on_error, problem)
+
+
+def _save_state(file: StateFile, state: WindowState) -> None:
+    try:
+        file.save(state)
+    except OSError as error:
+        # the user hears of a full disk where words are at stake
+        log.warning("the state of the window could not be saved: %s", error)

@@ -9,7 +9,6 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
 from headstart.core.prefixes import PrefixUse
-from headstart.core.settings.prefix import PrefixSettings
 from headstart.core.settings.schema import Settings
 from headstart.core.told import Told
 from headstart.engine.prefix.controls import PrefixControls
@@ -28,9 +27,8 @@ class Prefixes:
         self._preferences = preferences
         self._tell = broadcast.tell
         self._loop = asyncio.get_running_loop()
-        self._applied: PrefixSettings | None = None
         self._apply(preferences.current)
-        preferences.listen(self._apply)
+        preferences.listen(self._apply, "prefix")
         if controls is not None:
             controls.on_trouble(self._on_trouble)
 
@@ -70,8 +68,7 @@ class Prefixes:
             self._tell(PrefixesChanged())
 
     def _apply(self, settings: Settings) -> None:
-        if self._controls is not None and settings.prefix != self._applied:
-            self._applied = settings.prefix
+        if self._controls is not None:
             prefix = settings.prefix
             self._controls.set_limits(prefix.on_disk, prefix.most_gb, prefix.memory_mb)
 

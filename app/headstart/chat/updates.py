@@ -47,10 +47,10 @@ class Updates:
         user does not want to know. What stands in the way is logged: nobody waits for this."""
         settings, now = self._preferences.current, self._clock()
         # a clock that jumped back does not stop it for ever
-        waited = now - settings.updates_looked_at
+        waited = now - self._preferences.state.current.updates_looked_at
         if not settings.updates.look or not self.address or 0 <= waited < PERIOD:
             return None
-        self._preferences.update(updates_looked_at=now)
+        self._preferences.state.update(updates_looked_at=now)
         return await self._newer(log_only=True)
 
     async def look_now(self) -> Release | None:

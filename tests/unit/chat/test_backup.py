@@ -52,7 +52,8 @@ def home(tmp_path: Path) -> Iterator[Home]:
 async def test_everything_comes_back_elsewhere(home: Home, tmp_path: Path) -> None:
     await home.take(home.file("a.json", files.dumps([files.chatgpt()])))
     await home.take(home.file("b.json", files.dumps([files.claude()])))
-    home.preferences.update(system_prompt="Be kind.", window_size=(1000, 700))
+    home.preferences.update(system_prompt="Be kind.")
+    home.preferences.state.update(window_size=(1000, 700))
     home.preferences.close()
     path = tmp_path / "x.headstart-backup.zip"
     making = Making()
@@ -73,7 +74,7 @@ async def test_everything_comes_back_elsewhere(home: Home, tmp_path: Path) -> No
         assert (result.new, result.report.lines) == (2, [])
         assert sorted(await other.titles()) == sorted(await home.titles())
         assert other.preferences.current.system_prompt == "Be kind."
-        assert other.preferences.current.window_size is None
+        assert other.preferences.state.current.window_size is None
         for chat_id in await home.storage.run(lambda store: store.transfers.ids()):
             here = await home.exporting.conversation(chat_id, blobs=True)
             assert await other.exporting.conversation(chat_id, blobs=True) == here

@@ -16,7 +16,7 @@ from headstart.core.models.draft_choice import Candidate, Works, best
 from headstart.core.models.fit import Pair, automatic_context
 from headstart.core.models.heads import OWN_LAYERS
 from headstart.core.models.ref import ModelRef
-from headstart.core.settings.schema import EngineSettings, Settings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.memory import memory
 from headstart.hub.cards import read_card
 
@@ -30,8 +30,7 @@ class AutomaticDraft:
         self._preferences = preferences
         # by target: what there is to choose from
         self._known: dict[str, list[Candidate]] = {}
-        self._engine = preferences.current.engine
-        preferences.listen(self._on_settings)
+        preferences.listen(lambda _settings: self.forget(), "engine")
 
     async def key_for(self, target: ModelRef) -> str:
         """The key of the draft, OWN_LAYERS, or "" where nothing pays."""
@@ -52,11 +51,6 @@ class AutomaticDraft:
     def forget(self) -> None:
         """Models came or went: there may be others to choose from."""
         self._known.clear()
-
-    def _on_settings(self, settings: Settings) -> None:
-        if settings.engine != self._engine:
-            self._engine = settings.engine
-            self.forget()
 
     async def learn(self, target: ModelRef, draft: ModelRef | None, stats: TurnStats) -> None:
         """A reply was written with this draft."""

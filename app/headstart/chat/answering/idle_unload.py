@@ -31,7 +31,7 @@ class IdleUnload:
         self._loaded: tuple[str, ...] = ()
         broadcast.on(ModelsLoaded, self._on_loaded)
         broadcast.on(ReplyEnded, lambda _change: self._wait())
-        preferences.listen(lambda _settings: self._wait())
+        preferences.listen(lambda _settings: self._wait(), "library")
 
     def close(self) -> None:
         if self._timer is not None:

@@ -54,7 +54,7 @@ class PrefillAhead:
         self._busy = False
         self._stream: Stream | None = None
         self._battery = battery
-        preferences.listen(self._on_settings)
+        preferences.listen(self._on_settings, "prefix")
 
     @property
     def shown(self) -> str | None:

@@ -45,7 +45,7 @@ class Downloads:
         self._closed = False
         self._known: dict[str, DownloadState] = {}
         self._limits: tuple[int, float] | None = None
-        preferences.listen(self._on_settings)
+        preferences.listen(self._on_settings, "library")
 
     # --- what is going on ----------------------------------------------------------------
 

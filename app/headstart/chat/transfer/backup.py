@@ -229,9 +229,9 @@ class Backups:
 # settings that a backup does not bring back: they are about this computer, and this window
 # where things lie is this computer's; what may go over the network is said here, by the user
 _OF_THIS_COMPUTER = (
-    "window_size", "maximized", "open_chat", "open_place", "last_folder", "export_format",
-    "mirror_folder", "told_version", "updates", "updates_looked_at",
-)  # fmt: skip
+    "mirror_folder",
+    "updates",
+)
 
 
 def _asked_again(found: Sequence[Connection], now: Sequence[Connection]) -> tuple[Connection, ...]:

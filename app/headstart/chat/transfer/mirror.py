@@ -99,7 +99,7 @@ class Mirror:
         broadcast.on(BranchChanged, lambda change: self._want(change.chat_id))
         broadcast.on(ReplyEnded, lambda change: self._want(change.chat_id))
         broadcast.on(ChatsChanged, lambda _change: self._want(""))
-        preferences.listen(self._on_settings)
+        preferences.listen(self._on_settings, "mirror_folder")
 
     def wake(self) -> None:
         """The list of chats is there: bring the folder up to date."""
@@ -132,9 +132,8 @@ class Mirror:
     # --- what changes --------------------------------------------------------------------
 
     def _on_settings(self, settings: Settings) -> None:
-        if settings.mirror_folder != self._folder:
-            self._folder = settings.mirror_folder
-            self._want("")
+        self._folder = settings.mirror_folder
+        self._want("")
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what is What.DELETED:

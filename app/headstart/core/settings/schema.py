@@ -204,15 +204,6 @@ class EngineSettings(Struct, frozen=True):
     ] = 0
 
 
-class ReadingPlace(Struct, frozen=True):
-    """Reading position in the open chat: its first message in view, which of its blocks (none of a
-    message without them), and how many pixels of that are scrolled past."""
-
-    message: str
-    block: int | None = None
-    past: int = 0
-
-
 class Settings(Struct, frozen=True):
     theme: Annotated[
         Theme,
@@ -301,8 +292,6 @@ class Settings(Struct, frozen=True):
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = PROMPTS
     library: LibrarySettings = field(default_factory=LibrarySettings)
     updates: UpdateSettings = field(default_factory=UpdateSettings)
-    # when a newer version was looked for last, in seconds since 1970
-    updates_looked_at: float = 0.0
     # servers that the user named
     connections: tuple[Connection, ...] = ()
     # whether drafted text is highlighted in replies
@@ -323,28 +312,9 @@ class Settings(Struct, frozen=True):
             extra_json_schema={"unit": "day|days", "special": "not at all"},
         ),
     ] = 30
-    show_sidebar: bool = True
-    show_inspector: bool = False
-    # the inspector's sections that are open
-    open_sections: tuple[str, ...] = ()
-    # pixels of the window, and the chat that was open when it was closed
-    window_size: tuple[int, int] | None = None
-    maximized: bool = False
-    open_chat: str = ""
-    # the version whose news were told
-    told_version: str = ""
-    # models with drafts whose gain was told, by their keys
-    told_gains: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
-    # the repository of the model that was offered and sent away
-    offer_dismissed: str = ""
-    # none at its end
-    open_place: ReadingPlace | None = None
     mirror_folder: Annotated[
         str, Meta(description="a folder where each chat is kept as a Markdown file, too")
     ] = ""
-    # where files were chosen last, and the format that chats went out in
-    last_folder: str = ""
-    export_format: str = ""
     stats_shown: Annotated[
         StatsShown,
         Meta(

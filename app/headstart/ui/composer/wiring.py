@@ -61,6 +61,6 @@ def _connect_attachments(
     attaching.attached.connect(controllers.ahead.typing_began)
     opener.image_wanted.connect(pictures.open)
     opener.save_requested.connect(pictures.save)
-    opener.folder = preferences.current.last_folder
-    opener.folder_changed.connect(lambda path: preferences.update(last_folder=path))
+    opener.folder = preferences.state.current.last_folder
+    opener.folder_changed.connect(lambda path: preferences.state.update(last_folder=path))
     pictures.opened.connect(opener.show_image)

@@ -64,8 +64,14 @@ class Inspector(QFrame):
     sections_changed = Signal(tuple)  # names of those that are open
     presets_changed = Signal(tuple)
 
-    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        parent: QWidget | None = None,
+        open_sections: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(parent)
+        self._open_sections = open_sections
         self.setObjectName("inspector")
         theme.follow(self._measure)
         self.holding = Holding(settings)
@@ -161,6 +167,7 @@ class Inspector(QFrame):
         self.folds["prefix"].put(self.prefix)
         self.folds["context"].put(self._when_full)
         for name, fold in self.folds.items():
+            fold.set_open(name in self._open_sections)
             fold.toggled.connect(
                 lambda: self.sections_changed.emit(
                     tuple(name for name, fold in self.folds.items() if fold.open)
@@ -258,8 +265,6 @@ class Inspector(QFrame):
         self.speculation.set_value(holding.speculation)
         self.speculation.set_tint(self.holding.settings.show_origins)
         self.answer_format.set_value(holding.sampling.schema)
-        for name, fold in self.folds.items():
-            fold.set_open(name in self.holding.settings.open_sections)
         self.prefix.set_chat(
             self._chat_id, own.keep_on_disk, self._private, self.holding.settings.prefix.on_disk
         )

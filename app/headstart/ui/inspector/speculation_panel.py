@@ -97,9 +97,10 @@ class SpeculationPanel(QWidget):
         self.depth_mode.chosen.connect(lambda mode: self._set(depth_mode=mode))
         self._auto, self.fixed = self.depth_mode.buttons["auto"], self.depth_mode.buttons["fixed"]
         self.depth_box = WholeBox(self)
-        self.depth_box.setRange(1, 16)
+        depth, least = fields["depth"], fields["min_probability"]
+        self.depth_box.setRange(int(depth.minimum or 0), int(depth.maximum or 0))
         self.depth_box.setAccessibleName("Fixed draft depth")
-        self.depth_box.setToolTip(fields["depth"].description)
+        self.depth_box.setToolTip(depth.description)
         self.depth_box.valueChanged.connect(lambda value: self._set(depth=value))
         with_unit(self.depth_box, "token|tokens")
         row = QHBoxLayout()
@@ -114,11 +115,11 @@ class SpeculationPanel(QWidget):
         fixed.addWidget(self.depth_box)
         self._layout.addWidget(self._fixed_row)
         self.confidence = DecimalBox(self)
-        self.confidence.setRange(0, 0.99)
+        self.confidence.setRange(least.minimum or 0, least.maximum or 0)
         self.confidence.setSingleStep(0.05)
-        self.confidence.setSpecialValueText("automatic")
-        self.confidence.setAccessibleName("Minimum draft probability")
-        self.confidence.setToolTip("The draft stops before a token less probable than this")
+        self.confidence.setSpecialValueText(least.special)
+        self.confidence.setAccessibleName(least.title)
+        self.confidence.setToolTip(least.description)
         self.confidence.valueChanged.connect(
             lambda value: self._set(min_probability=round(value, 2))
         )

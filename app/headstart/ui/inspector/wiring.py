@@ -30,7 +30,7 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
             inspector.set_above(chat.above)
 
     inspector.options_changed.connect(controllers.chat.set_options)
-    inspector.sections_changed.connect(lambda names: preferences.update(open_sections=names))
+    inspector.sections_changed.connect(lambda names: preferences.state.update(open_sections=names))
     branch.chat_shown.connect(show)
     branch.stats_shown.connect(inspector.set_stats)
     inspector.presets_changed.connect(lambda presets: preferences.update(presets=presets))

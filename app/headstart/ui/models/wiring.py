@@ -115,7 +115,7 @@ def _connect_installed(
 
     view.model.options_requested.connect(show_defaults)
     on_settings(preferences.current)
-    preferences.listen(on_settings)
+    preferences.listen(on_settings, "library")
 
 
 def _connect_downloads(page: ModelsPage, controllers: Controllers) -> None:

@@ -21,9 +21,9 @@ class Arrivals:
     def open_last(self, fresh: bool, interrupted: str = "") -> None:
         """The chat that was open, where it was being read; one with a reply that was `interrupted`
         comes before it. Or a new one."""
-        settings = self._preferences.current
-        last = "" if fresh else interrupted or settings.open_chat
-        place = settings.open_place if last and not interrupted else None
+        state = self._preferences.state.current
+        last = "" if fresh else interrupted or state.open_chat
+        place = state.open_place if last and not interrupted else None
         if fresh and interrupted:
             # nothing is opened unasked, but there is a way there
             self._window.banner.offer("Open it", lambda: self._window.open_chat(interrupted))

@@ -43,10 +43,10 @@ class News:
         NewsWindow(self._parent).show()
 
     def tell(self) -> None:
-        before = self._preferences.current.told_version
+        before = self._preferences.state.current.told_version
         if before == __version__:
             return
-        self._preferences.update(told_version=__version__)
+        self._preferences.state.update(told_version=__version__)
         # not at the very first start, and not above what went wrong
         if before and not self._banner.isVisible():
             self._banner.show_text(NoticeKind.NEWS, told("updated", version=__version__).text)

@@ -61,13 +61,13 @@ class OpenChatView(QObject):
     def tell_gain(self, draft: str, against_plain: float | None) -> None:
         """Say once what a draft gains with this model."""
         gain, model = gain_words(against_plain), self._model
-        line, settings = self._window.note, self._window.preferences
+        line, state = self._window.note, self._window.preferences.state
         if not gain or not draft or not isinstance(model, ModelRef):
             return
         pair = f"{model.key}\n{draft}"
-        if pair in settings.current.told_gains:
+        if pair in state.current.told_gains:
             return
-        settings.update(told_gains=(*settings.current.told_gains[-99:], pair))
+        state.update(told_gains=(*state.current.told_gains[-99:], pair))
         line.say(
             "gain",
             f"{gain} with {draft}.",

@@ -31,7 +31,7 @@ class Panels(QObject):
         self._preferences = preferences
         # the panel of branches, once it was made
         self.branches: QWidget | None = None
-        self._wants_inspector = preferences.current.show_inspector
+        self._wants_inspector = preferences.state.current.show_inspector
         self._wants_branches = False
         self._elsewhere = self._alone = False
         # a panel at the right gives its room to the chats, until it is opened once more
@@ -66,7 +66,7 @@ class Panels(QObject):
         self._inspector.setVisible(right and not self._wants_branches)
         if self.branches is not None:
             self.branches.setVisible(right and self._wants_branches)
-        wanted = self._preferences.current.show_sidebar and not self._alone
+        wanted = self._preferences.state.current.show_sidebar and not self._alone
         self._sidebar.setVisible(wanted and not (right and narrow))
         self.changed.emit()
 
@@ -76,7 +76,7 @@ class Panels(QObject):
 
     def toggle_sidebar(self) -> None:
         shown = not self._sidebar.isVisible()
-        self._preferences.update(show_sidebar=shown)
+        self._preferences.state.update(show_sidebar=shown)
         self._yields = shown and not self.wide
         self.apply()
         if not shown:
@@ -90,7 +90,7 @@ class Panels(QObject):
         self._yields = False
         if wanted:
             self._leave_branches()
-        self._preferences.update(show_inspector=wanted)
+        self._preferences.state.update(show_inspector=wanted)
         self.apply()
         if not wanted:
             self.closed.emit()

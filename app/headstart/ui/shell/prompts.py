@@ -40,7 +40,7 @@ class Prompts(QObject):
         super().__init__(window)
         self._window = window
         self._preferences = preferences
-        preferences.listen(self._on_settings)
+        preferences.listen(self._on_settings, "prompts", "presets")
         window.composer.slash.entries = self._entries
         window.composer.prompts_menu.aboutToShow.connect(self._fill_menu)
         window.inspector.overview.preset_to_save.connect(self.save_preset)

@@ -57,7 +57,9 @@ class Shell(QMainWindow):
         self.find_bar = FindBar(centre)
         self.composer = Composer(below)
         self.queued = QueuedRows(below)
-        self.inspector = Inspector(preferences.current, body)
+        self.inspector = Inspector(
+            preferences.current, body, preferences.state.current.open_sections
+        )
         self.banner = Banner(below)
         self.note = NoteLine(below)
         self.panels = Panels(self, self.sidebar, self.inspector, preferences)
@@ -160,7 +162,7 @@ class Shell(QMainWindow):
         kept = chat.id if chat.stored and not chat.private else ""
         whole = self.isMaximized() or self.isFullScreen()
         size = self.normalGeometry().size() if whole else self.size()
-        self.preferences.update(
+        self.preferences.state.update(
             window_size=(size.width(), size.height()),
             maximized=whole,
             open_chat=kept,
@@ -169,9 +171,9 @@ class Shell(QMainWindow):
 
     def _restore_size(self) -> None:
         """As it was when it was closed."""
-        settings = self.preferences.current
-        self.resize(*(settings.window_size or (1360, 860)))
-        if settings.maximized:
+        state = self.preferences.state.current
+        self.resize(*(state.window_size or (1360, 860)))
+        if state.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)
 
     def show_greeting(self, shown: bool) -> None:

@@ -65,7 +65,7 @@ class Suggesting(QObject):
             self._controllers.discover.suggest()
         model = self._model
         # another model would be news
-        known = model is None or model.repo == self._preferences.current.offer_dismissed
+        known = model is None or model.repo == self._preferences.state.current.offer_dismissed
         if model is None or known or not (wanted and self._empty):
             self._line.withdraw(_OFFER)
             return
@@ -87,7 +87,7 @@ class Suggesting(QObject):
 
     def _dismiss(self) -> None:
         if self._model is not None:
-            self._preferences.update(offer_dismissed=self._model.repo)
+            self._preferences.state.update(offer_dismissed=self._model.repo)
         self._show()
 
     def _on_not_queued(self) -> None:

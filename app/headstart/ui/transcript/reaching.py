@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstart.core.settings.schema import ReadingPlace
+from headstart.core.settings.state import ReadingPlace
 from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.host import Host
 from headstart.ui.transcript.sideways import SidewaysBlock

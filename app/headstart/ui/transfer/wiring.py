@@ -75,7 +75,7 @@ class TransferOpener(QObject):
         transfer.planned.connect(window.show_plan)
         transfer.imported.connect(window.show_result)
         transfer.import_failed.connect(window.show_problem)
-        self._preferences.update(last_folder=str(Path(paths[0]).parent))
+        self._preferences.state.update(last_folder=str(Path(paths[0]).parent))
         window.open()
         transfer.plan(paths)
 
@@ -159,7 +159,7 @@ class TransferOpener(QObject):
         if self.exporting is not None:
             self.exporting.raise_()
             return
-        known = self._preferences.current
+        known = self._preferences.state.current
         window = self.exporting = ExportWindow(
             chats, title, known.export_format, self._folder, self._parent
         )
@@ -175,16 +175,18 @@ class TransferOpener(QObject):
             self.exporting.set_chats([(chat.id, chat.title) for chat in chats])
 
     def _write(self, wanted: ExportRequest, path: str) -> None:
-        self._preferences.update(last_folder=str(Path(path).parent), export_format=wanted.format)
+        self._preferences.state.update(
+            last_folder=str(Path(path).parent), export_format=wanted.format
+        )
         self._transfer.export(wanted, path)
 
     @property
     def _format(self) -> str:
-        return self._preferences.current.export_format
+        return self._preferences.state.current.export_format
 
     @property
     def _folder(self) -> str:
-        return self._preferences.current.last_folder or str(Path.home())
+        return self._preferences.state.current.last_folder or str(Path.home())
 
 
 def _suffix(language: str) -> str:
