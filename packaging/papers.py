@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 APP = ROOT / "app" / "headstart"
 _HEAD = """# Modules
 
-Every module with the first sentence of its docstring; made by `make papers`, and a test compares it.
+Every module with the first sentence of its docstring; `make papers` makes it, a test compares it.
 [architecture.md](architecture.md) has the rooms and their walls.
 """
 

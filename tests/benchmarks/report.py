@@ -25,6 +25,8 @@ class Report:
         self._notes[name] = "   ".join(
             part for part in (f"wanted {wanted}" if wanted else "", spread) if part
         )
+        # at once: a run of an hour may be cut short
+        print(f"{name}: {value:.4g}   {self._notes[name]}", flush=True)
 
     def write(self, path: Path | None) -> None:
         print(f"\n{self.title}")

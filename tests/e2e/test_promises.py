@@ -216,5 +216,5 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(ref.key))
         await until(lambda: any(text.startswith("calibrating") for text in said))
         await until(lambda: panel.live.values["Now"].text() in ("ready", "not drafting"))
-        assert "of the time here" in panel.live.why.text()
+        assert "of draft tokens are accepted" in panel.live.why.text()
         await until(lambda: panel.curve.shown is not None)

@@ -41,7 +41,7 @@ FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
         (replace(FIGURES, reused_tokens=0), "0 of 1,236 tokens reused. All of it was new."),
         (
             replace(FIGURES, reused_tokens=1235),
-            "1,235 of 1,236 tokens reused. The last one is always computed.",
+            "1,235 of 1,236 tokens reused. The last token is always processed.",
         ),
     ],
 )

@@ -25,7 +25,7 @@ from headstart.ui.kit.number_boxes import WholeNumberBox
         (
             DraftActivity(DraftStage.NOT_PAYING, 0, 0.12, 0.4),
             "not drafting",
-            "This draft is right 12% of the time here; it would need 40%.",
+            "12% of draft tokens are accepted; drafting pays from 40%.",
         ),
         (DraftActivity(DraftStage.LOOKUP, 3), "reusing text, 3", ""),
         (None, "–", ""),

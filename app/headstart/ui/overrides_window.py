@@ -56,7 +56,7 @@ class Owner(Struct, frozen=True):
 class OverridesWindow(Sheet):
     """Emits `changed` with the options, and `model_changed` with a key, at each change."""
 
-    changed = Signal(object)  # Overrides
+    changed = Signal(Overrides)
     model_changed = Signal(str)
 
     def __init__(

@@ -204,7 +204,7 @@ async def test_a_hub_in_trouble_is_told_and_what_is_pasted_is_understood(
     with pytest.raises(HubProblem) as caught:
         await world.discover.details("maker/Family3-8B-GGUF")
     assert caught.value.told.code == "hub-trouble"
-    assert "problem of its own" in str(caught.value)
+    assert "reports an error" in str(caught.value)
 
 
 async def test_a_token_is_asked_of_the_keychain_only_where_there_is_one(

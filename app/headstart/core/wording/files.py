@@ -119,7 +119,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Download the missing parts into the same folder.",
     ),
     "program-code": (
-        "{name} brings program code of its own ({file}), which is never run.",
+        "{name} contains program code ({file}), which is never run.",
         "Choose another model.",
     ),
     "quantization-unknown": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 PROBLEMS: dict[str, tuple[str, str]] = {
     "no-own-layers": (
-        "This file of the model has no layers of its own that draft.",
+        "This file of the model has no MTP layers to draft with.",
         "Choose a smaller model as its draft, or a file of the model that has them.",
     ),
     "head-for-another-model": (

@@ -56,7 +56,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "It is asked again in a while; with a token of your own there is more room.",
     ),
     "hub-trouble": (
-        "The hub has a problem of its own (status {status}).",
+        "The hub reports an error (status {status}).",
         "Downloads try again in a while; search again later.",
     ),
     "hub-no-answer": (

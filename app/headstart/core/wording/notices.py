@@ -4,7 +4,7 @@ from __future__ import annotations
 
 NOTICES: dict[str, str] = {
     "template-fallback": "{name}: {problem:message}; {form:message}.",
-    "model-file-changed": "The file of {name} has changed since it was loaded: it is loaded again.",
+    "model-file-changed": "The file of {name} has changed since it was loaded. Loading it again.",
     "model-file-written-over": (
         "The file of {name} was written over during this reply: its end may be nonsense."
     ),
@@ -78,7 +78,7 @@ NOTICES: dict[str, str] = {
         "send a message."
     ),
     "safe-mode": (
-        "Headstart did not get through its last starts, so this is a careful one: no chat was "
+        "Headstart failed to start twice, so it started in safe mode: no chat was "
         "opened, and nothing is loaded or prefilled until you send a message."
     ),
     "engine-restarted": (

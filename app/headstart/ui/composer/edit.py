@@ -27,7 +27,7 @@ class GrowingEdit(TextEdit):
     submitted = Signal()
     pressed_on = Signal()  # Ctrl+Enter
     files_pasted = Signal(list)  # paths
-    image_pasted = Signal(object)  # QImage
+    image_pasted = Signal(QImage)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -45,7 +45,7 @@ class AttachmentOpener(QObject):
 
     save_requested = Signal(object, str)  # part, path
     folder_changed = Signal(str)
-    image_wanted = Signal(object)  # ImagePart
+    image_wanted = Signal(ImagePart)
     pages: OneWindow[PagesWindow] = OneWindow()
     window: OneWindow[AttachmentWindow] = OneWindow()
 

@@ -52,7 +52,7 @@ class QueuedRows(QWidget):
         self._column.setSpacing(4)
         self.lines: list[QueuedLine] = []
         # for who stopped the reply, and wants what waits to go all the same
-        self.send = QPushButton("Send what waits", self)
+        self.send = QPushButton("Send waiting messages", self)
         self.send.setObjectName("row")
         self.send.clicked.connect(self.send_wanted)
         self.send.hide()

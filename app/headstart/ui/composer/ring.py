@@ -32,9 +32,9 @@ class ContextRing(QWidget):
             self.text += ": too many"
         told = f"{used:,} of {size:,} tokens of the context"
         self.setToolTip(
-            f"{told}; {limit:,} leave room for a reply"
+            f"{told}; shorten to {limit:,} to leave room for a reply"
             if self._over
-            else f"{told}: what the model gets with this message, and what it can hold"
+            else f"{told}: used with this message, of the model's context"
         )
         self.setAccessibleName(f"Context: {used:,} of {size:,} tokens" if size else "Context")
         self.setVisible(bool(size))

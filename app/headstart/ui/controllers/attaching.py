@@ -19,6 +19,7 @@ from headstart.core.chats.parts import FilePart, ImagePart, OtherPart
 from headstart.core.chats.values import new_id
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import PromptSize
+from headstart.core.told import Told
 from headstart.ui.attachment import Attachment
 from headstart.ui.kit.pictures import as_png, converted
 from headstart.ui.kit.tasks import Tasks
@@ -28,8 +29,8 @@ from headstart.ui.open_chat import OpenChat
 class AttachingController(QObject):
     # those of the open chat, as they are now
     changed = Signal(tuple)
-    refused = Signal(object)  # Told: why a file could not be attached
-    pages_read = Signal(str, object)  # id, Extracted: what can be chosen of a file
+    refused = Signal(Told)  # why a file could not be attached
+    pages_read = Signal(str, Extracted)  # id, Extracted: what can be chosen of a file
     attached = Signal()  # the open chat's next message has other files now
     sized = Signal(object)  # PromptSize of the open chat's next message, or None
 

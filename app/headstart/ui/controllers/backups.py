@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from headstart.chat.transfer.backup import Backups, Making
-from headstart.chat.transfer.intake import ImportJobRun
+from headstart.chat.transfer.intake import ImportJobRun, ImportPlan, Result
 from headstart.core.errors import EnvironmentProblem
 from headstart.ui.kit.tasks import Tasks
 
@@ -20,8 +20,8 @@ class BackupsController(QObject):
     listed = Signal(list)  # of Copy: the automatic ones
     began = Signal()
     made = Signal(str, int)  # path, bytes; "" where it was stopped
-    planned = Signal(object)  # Plan
-    restored = Signal(object)  # Result
+    planned = Signal(ImportPlan)
+    restored = Signal(Result)
     failed = Signal(str)  # why looking or restoring ended
     progress = Signal(int, int)  # files or chats, of how many; 0 where nobody knows
 

@@ -10,7 +10,7 @@ from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, ChatsChanged, ReplyEnded, What
 from headstart.chat.replies import Replies
-from headstart.core.chats.values import PAGE, BranchPage, Folder, MessageStatus
+from headstart.core.chats.values import PAGE, BranchPage, Chat, Folder, Message, MessageStatus
 from headstart.core.errors import EnvironmentProblem
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
@@ -22,11 +22,11 @@ _SHOWN = (What.TITLE, What.PINNED, What.MODEL)
 
 
 class BranchController(QObject):
-    chat_shown = Signal(object, object, bool)  # Chat, BranchPage, same chat as before
+    chat_shown = Signal(Chat, BranchPage, bool)  # Chat, BranchPage, same chat as before
     shown = Signal(bool)  # after it: same chat as before
     reached = Signal(str)  # after it: the id of the message that was wanted
-    earlier_shown = Signal(object)  # BranchPage before what is shown
-    message_changed = Signal(object)  # Message
+    earlier_shown = Signal(BranchPage)  # before what is shown
+    message_changed = Signal(Message)
     message_shown = Signal()  # after it
     chat_changed = Signal(object)  # the open Chat's own row
     stayed = Signal(str)  # id of the open chat, when the wanted one cannot be opened

@@ -7,29 +7,30 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.chat.library.discover import TOKEN_MAY_HELP, Discover, FoundModels
+from headstart.chat.library.discover import TOKEN_MAY_HELP, Discover, FoundModels, ThisComputer
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.hub.catalog import Details, Fit, Search, Variant
 from headstart.core.models.installed import InstalledModel
+from headstart.core.models.recommended import Recommended
 from headstart.ui.kit.tasks import Problems, Tasks
 
 
 class DiscoverController(QObject):
     recommended = Signal(list)  # of Recommended
-    suggested = Signal(object)  # Recommended: for an empty chat
+    suggested = Signal(Recommended)  # for an empty chat
     search_began = Signal()
     found = Signal(list)  # further results
     search_ended = Signal(str)  # what went wrong, or ""
     details_began = Signal(str)  # the repository
-    details_shown = Signal(object)  # Details
+    details_shown = Signal(Details)
     details_failed = Signal(str, bool)  # why, and whether a token may help
-    fits_known = Signal(object, dict)  # Details, Fit by the variant's title
-    drafts_known = Signal(object, list)  # Variant, DraftOffers
+    fits_known = Signal(Details, dict)  # Details, Fit by the variant's title
+    drafts_known = Signal(Variant, list)
     drafts_failed = Signal(str)  # why they cannot be found now
-    drafts_here_known = Signal(object, list)  # InstalledModel, DraftOffers
-    card_shown = Signal(object, str)  # Details, Markdown
+    drafts_here_known = Signal(InstalledModel, list)
+    card_shown = Signal(Details, str)
     page_known = Signal(str)  # an address to show in a browser
-    computer_known = Signal(object)  # Computer
+    computer_known = Signal(ThisComputer)
     token_checked = Signal(str)  # whose it is; "" when it was forgotten
     token_refused = Signal(str, str)  # why, and what to do
 

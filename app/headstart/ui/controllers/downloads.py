@@ -7,14 +7,14 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded, DownloadsChanged, ModelsChanged
 from headstart.chat.library.downloads import Downloads
-from headstart.core.hub.downloads import DownloadState
+from headstart.core.hub.downloads import Download, DownloadState
 from headstart.ui.kit.tasks import Tasks
 
 
 class DownloadsController(QObject):
     changed = Signal(tuple)  # of Download
-    done = Signal(object)  # Download
-    failed = Signal(object)  # Download
+    done = Signal(Download)
+    failed = Signal(Download)
 
     def __init__(self, downloads: Downloads, tasks: Tasks, broadcast: Broadcast) -> None:
         super().__init__()

@@ -10,14 +10,14 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, FoldersChanged, What
 from headstart.chat.chat_list import ChatList
 from headstart.chat.folders import Folders
-from headstart.core.chats.values import ChatSummary
+from headstart.core.chats.values import ChatSummary, Folder
 from headstart.core.settings.schema import ChatOptions
 from headstart.ui.kit.tasks import Tasks
 
 
 class FoldersController(QObject):
     listed = Signal(list)  # of Folder
-    opened = Signal(object)  # Folder whose settings are to be shown
+    opened = Signal(Folder)  # whose settings are to be shown
     archive_listed = Signal(list)  # of ChatSummary
     archived = Signal(list)  # chat ids
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.chat.answer_formats import check
+from headstart.chat.answer_formats import CheckedFormat, check
 from headstart.ui.kit.tasks import Tasks
 
 
 class FormatsController(QObject):
-    checked = Signal(object)  # CheckedFormat
+    checked = Signal(CheckedFormat)
 
     def __init__(self, tasks: Tasks) -> None:
         super().__init__()

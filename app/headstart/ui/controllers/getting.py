@@ -19,7 +19,7 @@ from headstart.ui.kit.tasks import Tasks
 
 class GettingController(QObject):
     queued = Signal(list)  # titles of what is going to be downloaded
-    recommended_queued = Signal(object, tuple)  # Recommended, ids of its downloads
+    recommended_queued = Signal(Recommended, tuple)  # Recommended, ids of its downloads
     not_queued = Signal()  # the hub cannot be asked now
 
     def __init__(self, discover: Discover, downloads: Downloads, tasks: Tasks) -> None:

@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.answering.loading import Loader
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelsChanged, ModelsLoaded, ModelState, ReplyEnded
-from headstart.chat.library.installed import Installed
+from headstart.chat.library.installed import Installed, Leaving
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.models.described import ModelCard
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import ModelOptions
@@ -20,8 +21,8 @@ from headstart.ui.kit.tasks import Problems, Tasks
 
 class InstalledController(QObject):
     listed = Signal(list)  # of InstalledModel
-    card_shown = Signal(object, object, int)  # InstalledModel, ModelCard, chats that use it
-    leaving = Signal(object)  # Leaving: ask before it is removed
+    card_shown = Signal(InstalledModel, ModelCard, int)  # with the number of its chats
+    leaving = Signal(Leaving)  # ask before it is removed
     removed = Signal(str, int)  # name, bytes that came back
 
     loaded = Signal(tuple)  # of ResidentModel

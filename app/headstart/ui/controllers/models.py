@@ -21,6 +21,7 @@ from headstart.chat.services import Services
 from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.ref import AnyModel
+from headstart.core.settings.sampling import SamplingChoice
 from headstart.core.settings.schema import changed
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.kit.tasks import Problems, Tasks
@@ -31,10 +32,10 @@ class ModelsController(QObject):
     # name, what is said of it, and how far it is loaded
     model_changed = Signal(str, str, float)
     answering = Signal(object)  # the model that answers in the open chat, or None
-    listed = Signal(object)  # ModelList
-    smaller_fits = Signal(object)  # SmallerContext
+    listed = Signal(ModelList)
+    smaller_fits = Signal(SmallerContext)
     unloaded = Signal(str, str)  # name, the model that needed its memory
-    advised = Signal(object)  # SamplingChoice: what the makers of that model advise
+    advised = Signal(SamplingChoice)  # what the makers of that model advise
     blind = Signal(str)  # its name, where it is known not to see images; else ""
     thinking_known = Signal(tuple)  # what the model of the open chat can be told about it
 

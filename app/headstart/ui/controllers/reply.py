@@ -33,7 +33,7 @@ class ReplyController(QObject):
     writing_changed = Signal(bool)
     context_changed = Signal(int, int)  # tokens used, size
     noticed = Signal(NoticeKind, str)  # with a text
-    speculating = Signal(object)  # Speculating
+    speculating = Signal(Speculating)
 
     def __init__(self, replies: Replies, open_chat: OpenChat, broadcast: Broadcast) -> None:
         super().__init__()

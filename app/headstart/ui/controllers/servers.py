@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.answering.loading import LoadedState
 from headstart.chat.answering.preload import Preload
-from headstart.chat.servers import Servers
+from headstart.chat.servers import Offered, Servers
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, Nearby
 from headstart.ui.kit.tasks import Tasks
@@ -17,7 +17,7 @@ from headstart.ui.kit.tasks import Tasks
 class ServersController(QObject):
     saved = Signal(str)  # connection id
     result = Signal(str, str, bool)  # connection id, text, after what is shown already
-    offered = Signal(object)  # Offered
+    offered = Signal(Offered)
     found = Signal(list)  # of Nearby: programs on this computer that could be added
     explained = Signal(dict)  # what automatic engine settings become here, by name
 

@@ -19,6 +19,7 @@ from headstart.chat.changes import (
     What,
 )
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import DraftActivity
 from headstart.core.requests import Pair
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
@@ -28,7 +29,7 @@ class SpeculationController(QObject):
     drafts_listed = Signal(list)  # of DraftChoice
     draft_changed = Signal(str, bool)  # name of the draft ("" for none), really loaded
     measured = Signal(object)  # Calibrated of the open chat's pair, None where there is nothing yet
-    activity_changed = Signal(object)  # DraftActivity
+    activity_changed = Signal(DraftActivity)
 
     def __init__(
         self,

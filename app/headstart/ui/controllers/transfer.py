@@ -14,6 +14,7 @@ from headstart.chat.transfer.export_request import ExportJobRun as ExportRun
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.intake import ImportJobRun as ImportRun
+from headstart.chat.transfer.intake import ImportPlan, Result
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
 from headstart.ui.kit.tasks import Tasks
@@ -23,8 +24,8 @@ _TICK = 100
 
 
 class TransferController(QObject):
-    planned = Signal(object)  # Plan
-    imported = Signal(object)  # Result
+    planned = Signal(ImportPlan)
+    imported = Signal(Result)
     sorted = Signal(list, list)  # paths of conversations, and of other files
     import_failed = Signal(str)  # why the import ended
     export_began = Signal()

@@ -15,7 +15,7 @@ from headstart.ui.open_chat import OpenChat
 
 class VersionsController(QObject):
     branched_off = Signal(str)  # the new chat's id
-    removed = Signal(object, int)  # RemovedBranch, how many messages
+    removed = Signal(RemovedBranch, int)  # RemovedBranch, how many messages
     mapped = Signal(list)  # of TreeNode
     compared = Signal(list, str)  # versions of a message, and which one is on show
 

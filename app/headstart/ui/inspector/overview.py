@@ -33,7 +33,7 @@ _CHANGE = "change"
 class Overview(QWidget):
     """Emits what the user chooses."""
 
-    preset_chosen = Signal(object)  # Preset
+    preset_chosen = Signal(Preset)
     preset_to_save = Signal()
     library_requested = Signal()
     model_wanted = Signal(QPoint)  # where its menu is to open
@@ -150,9 +150,7 @@ class Overview(QWidget):
         self._used.setText(f"{tokens_text(used)} of {tokens_text(size)} tokens")
         self._used.setToolTip(f"{used:,} of {size:,} tokens")
         pages = max(0, size - used) // _PAGE
-        self._room.setText(
-            f"room for about {pages:,} more pages" if pages > 1 else "there is little room left"
-        )
+        self._room.setText(f"room for about {pages:,} more pages" if pages > 1 else "nearly full")
         self._meter.setAccessibleDescription(self._used.toolTip())
 
     def set_presets(self, presets: Sequence[Preset]) -> None:

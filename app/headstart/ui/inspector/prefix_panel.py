@@ -143,7 +143,7 @@ def reuse_text(stats: TurnStats) -> str:
     if not stats.reused_tokens:
         return f"{text}All of it was new."
     new = stats.prompt_tokens - stats.reused_tokens
-    text += "The last one is always computed." if new == 1 else f"{new:,} were new."
+    text += "The last token is always processed." if new == 1 else f"{new:,} were new."
     return f"{text} {prefix.ahead:,} were prefilled before you asked." if prefix.ahead else text
 
 

@@ -13,8 +13,8 @@ from headstart.core.text.shown import size_text
 from headstart.ui.kit.list_window import ListWindow
 
 _HINT = (
-    "Chats share what they have in common. Clearing removes no text: the next reply computes the "
-    "prompt again."
+    "Chats share cached prompts. Clearing deletes no messages; the next reply processes the prompt "
+    "again."
 )
 
 

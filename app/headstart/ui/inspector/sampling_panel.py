@@ -82,8 +82,8 @@ class SamplingPanel(QWidget):
         self.bias.setAccessibleName("Favoured and forbidden words")
         self.bias.setPlaceholderText("delve = never\ntea = 2")
         self.bias.setToolTip(
-            "a word or phrase on each line, and how much likelier it becomes: 5 is much, -5 seldom,"
-            " never is never"
+            "One word or phrase per line: “sure = 5” (more often), “sure = -5” (less often), "
+            "“sure = never”"
         )
         self.bias.setTabChangesFocus(True)
         self.bias.setFixedHeight(58)

@@ -17,7 +17,7 @@ from headstart.core.servers import ServerModel
 from headstart.core.settings.schema import Speculation
 
 NO_DRAFTS = (
-    "{host} does not tell how likely a given text is, so that drafts cannot be checked there. "
+    "{host} does not return token probabilities, so drafts cannot be verified there. "
     "vLLM, SGLang and llama_cpp.server do."
 )
 ONLY_GREEDY = "For a server's model, only replies at temperature 0 are drafted."
@@ -34,7 +34,7 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
     """Activity of the draft in a few words, and the reason in a sentence or none."""
     if activity is None:
         return "–", ""
-    right = f"this draft is right {activity.acceptance:.0%} of the time here"
+    right = f"{activity.acceptance:.0%} of draft tokens are accepted"
     match activity.stage:
         case DraftStage.CALIBRATING:
             why = "Measuring what this draft costs and gains while you are not waiting."
@@ -42,7 +42,7 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
         case DraftStage.LEARNING:
             return "not drafting yet", "Too little is known about this draft so far."
         case DraftStage.READY:
-            return "ready", f"{right.capitalize()}; from {activity.needed:.0%} on it helps."
+            return "ready", f"{right}; drafting pays from {activity.needed:.0%}."
         case DraftStage.DRAFTING:
             who = "" if activity.source is Origin.DRAFT else f"{activity.source.value} "
             return f"{who if activity.source.drafted else ''}drafting {activity.depth}", ""
@@ -50,9 +50,9 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
             what = "earlier chats" if activity.source is Origin.EARLIER else "text"
             return f"reusing {what}, {activity.depth}", ""
         case DraftStage.NOT_PAYING:
-            return "not drafting", f"{right.capitalize()}; it would need {activity.needed:.0%}."
+            return "not drafting", f"{right}; drafting pays from {activity.needed:.0%}."
         case DraftStage.WAITING:
-            why = "Prefilling the draft with this chat costs more than drafting has saved so far."
+            why = "Processing this chat in the draft costs more than drafting has saved so far."
             return "not drafting yet", why
         case DraftStage.OFF:
             return "–", ""

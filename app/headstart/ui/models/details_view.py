@@ -47,8 +47,8 @@ class DetailsView(QFrame):
     get_requested = Signal(
         object, object, tuple, object
     )  # Details, Variant, Companions, DraftOffer
-    card_requested = Signal(object)  # Details
-    drafts_requested = Signal(object, object)  # Details, Variant
+    card_requested = Signal(Details)
+    drafts_requested = Signal(Details, Variant)
     retried = Signal(str)  # a repository that could not be asked for
     page_requested = Signal(str)  # a repository: show it in a browser
 

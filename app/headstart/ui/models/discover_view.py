@@ -36,7 +36,7 @@ HINT = (
 
 class DiscoverView(QWidget):
     opened = Signal(str)  # a repository
-    recommended_chosen = Signal(object)  # Recommended: get it
+    recommended_chosen = Signal(Recommended)  # get it
     more_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -59,7 +59,7 @@ class DiscoverView(QWidget):
         self.heading = QLabel(WELCOME, self)
         self.heading.setObjectName("sectionTitle")
         self.again = QPushButton(WELCOME, self)
-        self.again.setToolTip("Leave the search: what suits this computer")
+        self.again.setToolTip("Clear search")
         self.again.clicked.connect(self.row.forget)
         self.again.hide()
         self.hint = QLabel(HINT, self)
@@ -152,7 +152,7 @@ class DiscoverView(QWidget):
             self._set_hint(problem)
             self.retry.show()
         elif not count:
-            self._set_hint("Nothing was found. Other words, or fewer filters, may find more.")
+            self._set_hint("Nothing was found. Try other words or fewer filters.")
         else:
             self._set_hint("")
 

@@ -61,7 +61,7 @@ class DownloadRow(QFrame):
         self.up = QToolButton(self)
         self.up.setIcon(icons.icon("arrow-up"))
         self.up.setToolTip("Earlier")
-        self.up.setAccessibleName("Download this one earlier")
+        self.up.setAccessibleName("Move up")
         self.up.clicked.connect(lambda: self.moved_up.emit(self._id))
         self.pause = QPushButton("Pause", self)
         self.pause.clicked.connect(self._on_pause)
@@ -110,7 +110,7 @@ class DownloadRow(QFrame):
         done = state is DownloadState.DONE
         self._lost = 0 if done else download.received
         self.cancel.setText("Clear" if done else "Cancel")
-        self.cancel.setToolTip("Out of this list; the model stays" if done else "")
+        self.cancel.setToolTip("Remove from this list (keeps the model)" if done else "")
         self.cancel.setAccessibleName(f"{self.cancel.text()} {wanted.title}")
         self.up.setVisible(not first and state is DownloadState.QUEUED)
 

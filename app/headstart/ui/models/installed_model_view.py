@@ -28,7 +28,7 @@ from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import SOURCES
 
-NOTHING = "Choose a model to see what is known of it."
+NOTHING = "Select a model to see its details."
 _CACHES = {
     "full": "keys and values of the whole context",
     "window": "keys and values, some of a sliding window",
@@ -38,7 +38,7 @@ _CACHES = {
 
 
 class InstalledModelView(QFrame):
-    use_requested = Signal(object)  # InstalledModel: in the open chat
+    use_requested = Signal(InstalledModel)  # in the open chat
     renamed = Signal(object, str)
     noted = Signal(object, str)
     options_requested = Signal(object)
@@ -48,7 +48,7 @@ class InstalledModelView(QFrame):
     unload_requested = Signal(object)
     kept = Signal(object, bool)
     drafts_requested = Signal(object)
-    draft_chosen = Signal(object)  # DraftOffer: get it
+    draft_chosen = Signal(DraftOffer)  # get it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,7 +71,7 @@ class InstalledModelView(QFrame):
         self._form.setHorizontalSpacing(16)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.notes = QPlainTextEdit(self)
-        self.notes.setPlaceholderText("Notes: what it is good at, what to ask it")
+        self.notes.setPlaceholderText("Notes, for example its strengths")
         self.notes.setAccessibleName("Notes about this model")
         self.notes.setFixedHeight(72)
         self.notes.setTabChangesFocus(True)
@@ -79,10 +79,10 @@ class InstalledModelView(QFrame):
         self.use.setObjectName("primary")
         self.use.clicked.connect(lambda: self.use_requested.emit(self._model))
         self.load = QPushButton("Load", self)
-        self.load.setToolTip("Have it in memory before it is asked for anything")
+        self.load.setToolTip("Load now")
         self.load.clicked.connect(self._on_load)
         self.keep = QCheckBox("Keep loaded", self)
-        self.keep.setToolTip("However long nobody uses it")
+        self.keep.setToolTip("Never unload when idle")
         self.keep.toggled.connect(self._on_keep)
         self.options = QPushButton("Default settings…", self)
         self.options.clicked.connect(lambda: self.options_requested.emit(self._model))

@@ -31,7 +31,7 @@ _BOTH = 700
 
 
 class InstalledView(QWidget):
-    chosen = Signal(object)  # InstalledModel
+    chosen = Signal(InstalledModel)
     folder_added = Signal(str)
     file_wanted = Signal()
 

@@ -44,7 +44,7 @@ class SearchRow(QWidget):
     """Emits `searched` with what to look for when the user presses Enter or chooses a filter:
     words are not sent while they are typed."""
 
-    searched = Signal(object)  # Search
+    searched = Signal(Search)
     emptied = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -69,7 +69,7 @@ class SearchRow(QWidget):
         self._filter.setMenu(menu)
         self._fits = self._option(menu, "Fits this computer", chosen=True)
         self._draft = self._option(menu, "Small enough to draft")
-        self._own_draft = self._option(menu, "Has layers or heads that draft")
+        self._own_draft = self._option(menu, "Includes a draft head or MTP layers")
         self._vision = self._option(menu, "Sees pictures")
         self._open = self._option(menu, "Not gated")
         self._free = self._option(menu, "Apache or MIT licence")

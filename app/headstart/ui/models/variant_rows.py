@@ -26,7 +26,7 @@ _TITLES = ("File", "Size", "Memory here", "Quality")
 
 
 class VariantRows(QWidget):
-    chosen = Signal(object)  # Variant: get it
+    chosen = Signal(Variant)  # get it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -62,8 +62,8 @@ def fit_hint(fit: Fit) -> str:
     """The numbers behind the verdict, for a tool tip."""
     beside = " and a draft" if fit.with_draft else ""
     verdict = {
-        "fits": "It fits beside what runs now.",
-        "tight": "It fits when other programs are closed.",
+        "fits": "Fits in the memory that is free.",
+        "tight": "Fits if you close other programs.",
         "no": "It does not fit into this computer's memory.",
     }[fit.verdict]
     context = f"with a context of {fit.context:,} tokens{beside}"

@@ -64,7 +64,7 @@ class FilesPage(Page):
         section = self.section("Mirror as Markdown", MIRROR)
         self.folder = ElidedLabel("", self, 120)
         self.stop = QPushButton("Stop", self)
-        self.stop.setToolTip("The files that are there stay")
+        self.stop.setToolTip("Existing files are kept")
         self.stop.clicked.connect(lambda: self.choose_mirror(""))
         choose = QPushButton("Choose folder…", self)
         choose.clicked.connect(self._ask_mirror)

@@ -51,7 +51,7 @@ class ServersPage(Page):
     remove_requested = Signal(str)
     test_requested = Signal(str)
     look_requested = Signal()
-    use_requested = Signal(object)  # Nearby
+    use_requested = Signal(Nearby)
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__("Servers", settings, parent)
@@ -229,7 +229,7 @@ class ConnectionDialog(Sheet):
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.name = self._line("Name", self._connection.name, "as you call it")
+        self.name = self._line("Name", self._connection.name, "any name")
         self.url = self._line(
             "Address", "" if connection is None else connection.url, "http://192.168.1.5:8080/v1"
         )
@@ -251,9 +251,7 @@ class ConnectionDialog(Sheet):
         self.timeout.setSuffix(" s")
         self.timeout.setValue(self._connection.timeout)
         self.timeout.setAccessibleName("Timeout")
-        self.timeout.setToolTip(
-            "how long a server may be silent; ten times as long before the first word"
-        )
+        self.timeout.setToolTip("seconds without data; ten times as long before the first word")
         self.predictions = QCheckBox("Send texts to be edited as a prediction", self)
         self.predictions.setChecked(self._connection.predictions)
         self.predictions.setToolTip(

@@ -89,7 +89,7 @@ class SettingsOpener(QObject):
         updates.failed.connect(self._show_update)
         token = page.models.show_checked
         self._discover.token_checked.connect(
-            lambda name: token(f"Signed in as {name}." if name else "The token is forgotten.")
+            lambda name: token(f"Signed in as {name}." if name else "Token removed.")
         )
         self._discover.token_refused.connect(lambda why, how: token(f"{why} {how}"))
         self._servers.explain()

@@ -125,7 +125,7 @@ class Header(QFrame):
         self.remote.setAccessibleName(f"Text is sent to {host}")
         self.remote.setVisible(bool(host))
         self.private.setToolTip(
-            f"Nothing of this chat is written to disk here; but its text is sent to {host}."
+            f"Nothing in this chat is saved here, but its text is sent to {host}."
             if host
             else PRIVATE_WORDS
         )

@@ -25,14 +25,14 @@ _PLACES = (
     ("In the message", (
         ("Send", "Enter"),
         ("New line", "Shift+Enter"),
-        ("Send, though a reply is being written", "Ctrl+Enter"),
-        ("What was asked before", "Up"),
+        ("Stop the reply and send now", "Ctrl+Enter"),
+        ("Earlier questions", "Up"),
         ("Prompts and commands", "/"),
     )),
     ("Among messages", (
         ("Next and previous message", "Up, Down"),
-        ("What can be done with it", "Tab"),
-        ("Copy what is selected", "Ctrl+C"),
+        ("Actions of the message", "Tab"),
+        ("Copy the selection", "Ctrl+C"),
         ("Copy it as Markdown", "Ctrl+Shift+C"),
         ("Select everything", "Ctrl+A"),
         ("First and last message", "Home, End"),

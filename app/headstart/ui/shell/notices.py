@@ -45,7 +45,7 @@ class Banner(QFrame):
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._action = QPushButton(self)
-        self._action.setAccessibleName("What is offered")
+        self._action.setAccessibleName("Suggested action")
         self._action.hide()
         self._act: Callable[[], None] = lambda: None
         self._action.clicked.connect(self._on_action)

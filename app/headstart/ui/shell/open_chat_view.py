@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from headstart.ui.shell.shell import Shell
 
 TITLE, PRIVATE_TITLE = "What would you like to know?", "A private chat"
-HERE = "The model runs on this computer. What you write stays here."
+HERE = "The model runs on this computer, and your text stays here."
 PRIVATE_HERE = (
-    "Nothing of it is written to disk, neither its text nor what the model computes of it. It is "
-    "gone when you close it, or Headstart."
+    "Nothing in this chat is saved, neither its text nor its prompt cache. It is deleted when you "
+    "close it, or Headstart."
 )
 NEW_PRIVATE_CHAT = "New private chat"
 # chats from which on nobody needs examples
@@ -130,7 +130,7 @@ class OpenChatView(QObject):
         window, private, host = self._window, self._open.private, self._host
         about = PRIVATE_HERE if private else HERE
         if host and self._model is not None:
-            kept = "Nothing of this chat is written to disk here. " if private else ""
+            kept = "Nothing in this chat is saved here. " if private else ""
             where = (
                 f"{self._model.name} answers: another program on this computer, at {host}."
                 if self._host_here

@@ -64,7 +64,7 @@ class Palette(QFrame):
         self.edit.installEventFilter(self)
         self.list = QListView(self)
         self.list.setObjectName("chatList")
-        self.list.setAccessibleName("What answers to it")
+        self.list.setAccessibleName("Results")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -165,7 +165,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
 
     def on_token(account: str) -> None:
-        say(f"Signed in to Hugging Face as {account}" if account else "The token is forgotten")
+        say(f"Signed in to Hugging Face as {account}" if account else "Token removed")
 
     controllers.discover.token_checked.connect(on_token)
     controllers.discover.token_refused.connect(window.show_problem)
@@ -178,8 +178,8 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
 
     def on_failed(download: Download) -> None:
         why = download.reason.text if download.reason is not None else ""
-        window.show_problem(f"{download.wanted.title} was not downloaded.", why)
-        notifier.tell(f"{download.wanted.title} was not downloaded", why)
+        window.show_problem(f"Could not download {download.wanted.title}.", why)
+        notifier.tell(f"Could not download {download.wanted.title}", why)
 
     controllers.downloads.done.connect(on_done)
     controllers.downloads.failed.connect(on_failed)

@@ -121,7 +121,7 @@ class ResultsView(QListView):
         self.setModel(self.results)
         self.setItemDelegate(SearchResultsDelegate(self))
         self.setObjectName("chatList")
-        self.setAccessibleName("What was found")
+        self.setAccessibleName("Search results")
         self.setMouseTracking(True)
         self.setSpacing(1)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)

@@ -70,7 +70,7 @@ class CompareWindow(Sheet):
             pane.setPlainText(text)
             pane.setExtraSelections([_marked(pane, text, span, colour) for span in spans])
         same = not any(found)
-        self.said.setText("Both say the same." if same else "What only one of them says is marked.")
+        self.said.setText("The versions are identical." if same else "Differences are marked.")
 
     def _choose(self, side: int) -> None:
         self.chosen.emit(self._versions[self.boxes[side].currentIndex()].id)

@@ -17,11 +17,13 @@ class InsertWindow(Sheet):
 
     def __init__(self, parent: QWidget | None) -> None:
         super().__init__("Insert a message", parent, (560, 340))
-        hint = QLabel("Nobody answers it. What came after stays, as another version.", self)
+        hint = QLabel(
+            "The model will not reply to it. Later messages are kept as another version.", self
+        )
         hint.setObjectName("quiet")
         hint.setWordWrap(True)
         self.who = QComboBox(self)
-        self.who.setAccessibleName("Who says it")
+        self.who.setAccessibleName("Author")
         for title, role in (("You", Role.USER), ("The model", Role.ASSISTANT)):
             self.who.addItem(title, role.value)
         self.edit = TextEdit(self)

@@ -134,5 +134,5 @@ def status_text(message: Message) -> str:
     if message.status is MessageStatus.COMPLETE and not any(
         part.text.strip() for part in message.parts if not isinstance(part, ReasoningPart)
     ):
-        return "The model had nothing to say."
+        return "The model returned an empty reply."
     return ""

@@ -27,13 +27,13 @@ from headstart.ui.kit.sheet import Sheet
 
 _ALL, _SOME = "Every chat in the list", "Chats that I choose"
 _ID = int(Qt.ItemDataRole.UserRole)
-_ARCHIVE, _FOLDER = "One file", "A folder, a file for each chat"
+_ARCHIVE, _FOLDER = "One file", "One file per chat"
 
 
 class ExportWindow(Sheet):
     """`wanted`: what to write, and where to."""
 
-    wanted = Signal(object, str)  # Wanted, path
+    wanted = Signal(ExportRequest, str)  # Wanted, path
     cancelled = Signal()
 
     def __init__(
@@ -72,7 +72,7 @@ class ExportWindow(Sheet):
         self.place.addItems([_ARCHIVE, _FOLDER])
         self.reasoning = QCheckBox("Reasoning", self)
         self.reasoning.setChecked(True)
-        self.stats = QCheckBox("Figures of each reply", self)
+        self.stats = QCheckBox("Statistics of each reply", self)
         self.branches = QCheckBox("Other versions of messages", self)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)

@@ -257,7 +257,7 @@ class ImportWindow(Sheet):
     def _on_take(self) -> None:
         self._busy = True
         self.take.setEnabled(False)
-        self.hint.setText("Chats that are in stay when you stop it.")
+        self.hint.setText("Chats imported so far are kept if you stop.")
         self.hint.show()
         self.bar.show()
         self.end.setText("Stop")
