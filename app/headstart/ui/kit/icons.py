@@ -15,6 +15,7 @@ from headstart.core.resources import resources
 from headstart.ui.kit import theme
 
 Ink = Literal["quiet", "accent", "accent_text", "on_accent", "warning"]
+SIZE = 16
 # of the 24 units that an icon is wide: finer than Lucide's own
 _STROKE = 1.75
 
@@ -41,6 +42,10 @@ class _Engine(QIconEngine):
         if mode != QIcon.Mode.Disabled:
             return drawn
         return QApplication.style().generatedIconPixmap(mode, drawn, QStyleOption())
+
+    def actualSize(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QSize:
+        # lists and menus of some styles would draw larger ones than everything around them
+        return size.boundedTo(QSize(SIZE, SIZE))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         return self.scaledPixmap(size, mode, state, 1.0)

@@ -64,7 +64,7 @@ class Header(QFrame):
         layout.setSpacing(8)
         layout.addWidget(self.sidebar_button)
         for widget in (self.title, self.private, self.pill, self.remote, self.draft_pill):
-            layout.addWidget(widget)
+            layout.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(4)
