@@ -221,7 +221,7 @@ async def test_what_a_server_does_not_take_is_greyed(
         await until(lambda: not inspector.sampling.top_k.isEnabled())
         assert "does not take" in inspector.sampling.top_k.toolTip()
         assert not inspector.folds["prefix"].isVisible()
-        assert "cannot be checked" in inspector.speculation.verdict.text()
+        assert "cannot be verified" in inspector.speculation.verdict.text()
         assert inspector.server_words.isVisible()
         app.controllers.models.choose(await _starter(app))
         await app.controllers.settle()

@@ -212,6 +212,7 @@ async def test_a_backup_is_made_and_restored_from_the_settings(
     source.write_bytes(files.dumps([files.chatgpt()]))
     backup = tmp_path / "all.headstart-backup.zip"
     async with running() as app:
+        app.services.preferences.update(system_prompt="Be kind.")
         await import_file(app, source)
         app.window.commands.run("chats.backups")
         assert app.window.settings.page is not None
