@@ -1,4 +1,4 @@
-"""Files that are going to be attached to a message: kept, read, and read again to choose pages.
+"""Files to attach to a message: stored, extracted, and extracted once more to choose pages.
 
 On the event loop's thread; a file is read in a child process.
 """

@@ -49,6 +49,9 @@ class Preferences:
         # one thread, so that a later save never loses against an earlier one
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="settings")
         self._on_error: Callable[[Told], None] = lambda _problem: None
+        if state_file is not None and state_file.is_new and state != WindowState():
+            # the next save of the settings leaves out what older versions kept there
+            self._keep(state)
 
     def update(self, **changes: Any) -> Settings:
         """Change fields, tell everybody, save; raises SettingsError before anything changed."""

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from headstart.chat.preferences import Preferences
+from headstart.core.settings.schema import Settings
 from headstart.core.settings.state import ReadingPlace, WindowState
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.adapters.state_file import StateFile
 
 STATE = WindowState(
@@ -50,3 +53,12 @@ def test_a_damaged_file_is_an_empty_one(tmp_path: Path, text: str) -> None:
 def test_single_values_fall_back_alone(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text('{"window_size": "large", "maximized": true}')
     assert _file(tmp_path).load() == WindowState(maximized=True)
+
+
+def test_the_state_of_older_settings_outlives_their_next_save(tmp_path: Path) -> None:
+    settings = SettingsFile(tmp_path / "settings.json")
+    (tmp_path / "settings.json").write_text('{"window_size": [900, 600]}')
+    preferences = Preferences(settings.load()[0], settings, _file(tmp_path))
+    preferences.close()
+    settings.save(Settings(theme="dark"))
+    assert _file(tmp_path).load() == WindowState(window_size=(900, 600))

@@ -16,8 +16,8 @@ from headstart.engine.constraints.rules import DraftRules, Rules
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
-from headstart.engine.speculation.guesses import Guesses
 from headstart.engine.speculation.hidden_rows import HiddenRows
+from headstart.engine.speculation.second_stage import SecondStage
 from headstart.engine.speculation.token_mapping import (
     DraftToken,
     SameTokens,
@@ -58,8 +58,8 @@ class DraftModel:
         self.good = 0
         self.offset = 0
         # what it is about to draft; who goes on from its own states, or from checkpoints, cannot
-        self.guesses = Guesses(same=isinstance(mapping, SameTokens))
-        self._can_guess = self.rows is None and decoder.facts.rollback == "exact"
+        self.second_stage = SecondStage(same=isinstance(mapping, SameTokens))
+        self._two_stages = self.rows is None and decoder.facts.rollback == "exact"
         self._sampler: Sampler | None = None
         self._constraint: DraftRules | None = None
         self._next: Prediction | None = None
@@ -91,8 +91,8 @@ class DraftModel:
         self._constraint = None if rules is None else DraftRules(rules, names)
         self._sampler = self.decoder.sampler(sampling, seed, names, self._constraint)
         self._sampler.see(self._mapping.tokens)
-        if self._can_guess:
-            self.guesses.see(self._mapping.tokens)
+        if self._two_stages:
+            self.second_stage.see(self._mapping.tokens)
         self.good = 0
         if self.offset and (
             self.offset >= len(self._mapping.tokens)
@@ -106,8 +106,8 @@ class DraftModel:
         changed_from = self._mapping.extend(more)
         if self._sampler is not None:
             self._sampler.see(self._mapping.tokens[changed_from:])
-        if self._can_guess:
-            self.guesses.see(self._mapping.tokens, changed_from)
+        if self._two_stages:
+            self.second_stage.see(self._mapping.tokens, changed_from)
         self.good = min(self.good, max(0, changed_from - self.offset))
         self._next = None
         self._match()
@@ -321,27 +321,27 @@ class DraftModel:
         while True:
             check(self.stop)
             at = len(self.held)
-            guesses: list[int] = []
-            if self._can_guess and at:
-                guesses = self.guesses.next(self.held[-1], prediction.token, costs, at)
+            drafted: list[int] = []
+            if self._two_stages and at:
+                drafted = self.second_stage.next(self.held[-1], prediction.token, costs, at)
             began, took = perf_counter(), 0.0
             self._sampler.accept([prediction.token])
-            self._forward([prediction.token, *guesses], range(1 + len(guesses)))
-            for right in range(1 + len(guesses)):
+            self._forward([prediction.token, *drafted], range(1 + len(drafted)))
+            for right in range(1 + len(drafted)):
                 place += 1
                 prediction = self._predict(right, place)
                 took += perf_counter() - began
-                if right == len(guesses) or prediction.token != guesses[right]:
+                if right == len(drafted) or prediction.token != drafted[right]:
                     break
                 yield prediction
                 began = perf_counter()
                 self._sampler.accept([prediction.token])
-            # what was guessed wrong is no text
+            # wrong draft tokens are no text
             self._cut_to(at + 1 + right)
-            costs.observe(1 + len(guesses), at, took)
-            if guesses:
-                self.guesses.learn(right)
-            if self._can_guess:
+            costs.observe(1 + len(drafted), at, took)
+            if drafted:
+                self.second_stage.learn(right)
+            if self._two_stages:
                 costs.observe_share(1 + right, took)
             yield prediction
 

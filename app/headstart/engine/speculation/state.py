@@ -273,7 +273,7 @@ class SpeculationState:
             self.uses_earlier = True
             earlier.begin()
         if draft is not None:
-            draft.guesses.recycling = None if earlier is None else earlier.recycling
+            draft.second_stage.recycling = None if earlier is None else earlier.recycling
         sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft, earlier)
         return Speculator(self._target, tokens, drawing.sampler, self._depth, sources)
 

@@ -22,6 +22,11 @@ class StateFile:
         self._path = path
         self._settings = settings
 
+    @property
+    def is_new(self) -> bool:
+        """True if the state has no file of its own yet."""
+        return not self._path.exists()
+
     def load(self) -> WindowState:
         found = _read(self._path)
         if found is None:

@@ -176,7 +176,7 @@ class DetailsView(QFrame):
         advised = recommended(found, fits, self.details.repository.parameters)
         chosen = advised[0] if advised and fits else None
         if self.details.heads:
-            # of a head all is read in each round, and finer weights guess no better
+            # of a head all is read in each round, and finer weights draft no better
             chosen, advised = draft_variant(found), None
         self.variants.set_fits(fits, chosen)
         self.variants.set_asked()

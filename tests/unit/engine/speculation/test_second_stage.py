@@ -1,5 +1,5 @@
-"""Guesses of what a draft is about to draft: what it drafts is the same, with fewer forwards, and
-they are made where they pay."""
+"""Draft tokens for a draft: its draft is the same, with fewer forwards, and they come where they
+pay."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import Prediction
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.guesses import MOST, Guesses
 from headstart.engine.speculation.recycling import Recycling
+from headstart.engine.speculation.second_stage import MOST, SecondStage
 from headstart.engine.speculation.token_mapping import DraftToken, SameTokens
 from headstart.engine.stop import NEVER
 from tests.support.fake_decoder import FakeDecoder, table
@@ -36,12 +36,12 @@ def costs(step: float) -> Costs:
 class Chat:
     """A draft over a text that grows by what it drafts."""
 
-    def __init__(self, guesses: bool, temperature: float, text: list[int]) -> None:
+    def __init__(self, stage: bool, temperature: float, text: list[int]) -> None:
         self.decoder = FakeDecoder(LOGITS)
         self.draft = DraftModel(self.decoder, SameTokens())
         self.costs = costs(0.05)
-        if not guesses:
-            self.draft.guesses.next = lambda *_asked: []  # type: ignore[method-assign]
+        if not stage:
+            self.draft.second_stage.next = lambda *_asked: []  # type: ignore[method-assign]
         self.text = list(text)
         self.draft.begin(text, Sampling(temperature=temperature), 7, NEVER)
 
@@ -70,15 +70,15 @@ class Chat:
 def test_what_is_drafted_is_the_same(
     text: list[int], temperature: float, rounds: list[tuple[int, int]]
 ) -> None:
-    with_, without = (Chat(guesses, temperature, text) for guesses in (True, False))
+    with_, without = (Chat(stage, temperature, text) for stage in (True, False))
     for depth, kept in rounds:
         assert with_.round(depth, kept) == without.round(depth, kept)
 
 
 def test_a_text_that_repeats_takes_fewer_forwards() -> None:
     forwards = []
-    for guesses in (True, False):
-        chat = Chat(guesses, 0.0, [1, 2, 3])
+    for stage in (True, False):
+        chat = Chat(stage, 0.0, [1, 2, 3])
         for _ in range(20):
             chat.round(6, 6)
         forwards.append(len(chat.decoder.forwards))
@@ -86,24 +86,24 @@ def test_a_text_that_repeats_takes_fewer_forwards() -> None:
 
 
 @pytest.mark.parametrize(("step", "most"), [(0.02, MOST), (1.0, 0)])
-def test_guesses_are_made_where_rows_are_cheap(step: float, most: int) -> None:
-    guesses, known = Guesses(), costs(step)
-    guesses.see([1, 2, 3, 4, 5, 6, 1, 2])
-    assert len(guesses.next(1, 2, known, 0)) == most
+def test_stage_are_made_where_rows_are_cheap(step: float, most: int) -> None:
+    stage, known = SecondStage(), costs(step)
+    stage.see([1, 2, 3, 4, 5, 6, 1, 2])
+    assert len(stage.next(1, 2, known, 0)) == most
 
 
-def test_wrong_guesses_are_given_up_and_right_ones_go_deeper() -> None:
+def test_wrong_stage_are_given_up_and_right_ones_go_deeper() -> None:
     known = costs(0.3)
     for right, expected in ((0, 0), (MOST, MOST)):
-        guesses = Guesses()
-        guesses.see([1, 2, 3, 4, 5, 6, 1, 2])
+        stage = SecondStage()
+        stage.see([1, 2, 3, 4, 5, 6, 1, 2])
         for _ in range(40):
-            made = guesses.next(1, 2, known, 0)
-            guesses.learn(min(right, len(made)))
-        assert len(guesses.next(1, 2, known, 0)) == expected
+            made = stage.next(1, 2, known, 0)
+            stage.learn(min(right, len(made)))
+        assert len(stage.next(1, 2, known, 0)) == expected
 
 
-def test_what_the_target_thought_is_guessed_where_the_tokens_are_the_same() -> None:
+def test_candidates_of_the_target_are_drafted_where_the_tokens_are_the_same() -> None:
     recycling = Recycling()
     for _ in range(30):
         recycling.at(1, 2)
@@ -111,8 +111,8 @@ def test_what_the_target_thought_is_guessed_where_the_tokens_are_the_same() -> N
             recycling.wrote(Prediction(token, 0, 9.0), token)
     known = costs(0.05)
     for same, expected in ((True, [3, 4, 5]), (False, [])):
-        guesses = Guesses(same)
-        guesses.recycling = recycling
-        assert guesses.next(1, 2, known, 0) == expected
+        stage = SecondStage(same)
+        stage.recycling = recycling
+        assert stage.next(1, 2, known, 0) == expected
     # who may not use earlier replies has the text alone
-    assert Guesses().next(1, 2, known, 0) == []
+    assert SecondStage().next(1, 2, known, 0) == []

@@ -1,5 +1,4 @@
-"""Guesses of a draft model's next tokens, from the text that it has processed: a second stage of
-drafting. Pure.
+"""A second stage of drafting: draft tokens for the draft model, from its processed text. Pure.
 
 A forward of the draft takes about as long for two or three tokens as for one, because its weights
 are read once. So what usually comes after the last two tokens is put behind the token that it is
@@ -14,7 +13,7 @@ from collections.abc import Sequence
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.recycling import Recycling
 
-# guesses in one forward
+# tokens in one forward
 MOST = 3
 # what is remembered: the older half of it goes when it is full
 _PAIRS = 1 << 17
@@ -22,11 +21,11 @@ _PAIRS = 1 << 17
 _LOOKED_AT = 4096
 # what is left of a test's weight after each further one; tests that the first idea counts for
 _FADE, _FIRST, _FIRST_WEIGHT = 0.97, 0.4, 4.0
-# so much more has to come of a forward with guesses
+# so much more has to come of a forward with draft tokens
 _WORTH = 1.03
 
 
-class Guesses:
+class SecondStage:
     """`recycling`: what the target thought likely in earlier replies, where that may be used."""
 
     def __init__(self, same: bool = True) -> None:
@@ -35,9 +34,9 @@ class Guesses:
         self._same = same
         # what came after two tokens when they stood together last
         self._after: dict[tuple[int, int], int] = {}
-        # of those guesses: how many were right, and how many there were
+        # of these tokens: how many were right, and how many there were
         self._right, self._made = _FIRST * _FIRST_WEIGHT, _FIRST_WEIGHT
-        # of the guesses that were given last, how many are of the text itself
+        # of the tokens that were given last, how many are from the text itself
         self._own = 0
 
     def see(self, tokens: Sequence[int], start: int = 0) -> None:
@@ -65,13 +64,13 @@ class Guesses:
         return found[:chosen]
 
     def learn(self, right: int) -> None:
-        """Of the guesses that were given last so many were right, up to the first wrong one."""
+        """Learn that so many of the tokens given last were right, up to the first wrong one."""
         for place in range(min(self._own, right + 1)):
             self._right = self._right * _FADE + (place < right)
             self._made = self._made * _FADE + 1
 
     def _known(self, before: int, last: int) -> tuple[list[int], list[float]]:
-        """Guesses, and the chance of each: what the text says, then what the target thought."""
+        """Draft tokens with their chances: from the text, then from the target's candidates."""
         found: list[int] = []
         while len(found) < MOST and (token := self._after.get((before, last))) is not None:
             found.append(token)
