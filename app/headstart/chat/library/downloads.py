@@ -43,7 +43,8 @@ class Downloads:
         self._making: asyncio.Future[Queue] | None = None
         self._ticking = False
         self._closed = False
-        self._known: dict[str, DownloadState] = {}
+        # ends that were told, by download
+        self._told: dict[str, int] = {}
         self._limits: tuple[int, float] | None = None
         preferences.listen(self._on_settings, "library")
 
@@ -139,16 +140,13 @@ class Downloads:
             # nobody is there any more who could be told
             return
         now = self._queue.all()
-        ended = [one for one in now if one.state in _ENDED and self._is_new(one)]
-        self._known = {one.id: one.state for one in now}
+        # counted, not compared by state: one may fail twice before this is called
+        ended = [one for one in now if one.state in _ENDED and one.ends > self._told.get(one.id, 0)]
+        self._told = {one.id: one.ends for one in now}
         self._broadcast.tell(DownloadsChanged(now))
         for one in ended:
             self._broadcast.tell(DownloadEnded(one))
         self._tick()
-
-    def _is_new(self, download: Download) -> bool:
-        # what had ended before this start was told then
-        return self._known.get(download.id, download.state) is not download.state
 
     def _tick(self) -> None:
         if not self._ticking and any(one.state in ACTIVE for one in self.all):

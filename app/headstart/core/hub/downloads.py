@@ -79,6 +79,8 @@ class Download(Struct, frozen=True):
     reason: Told | None = None
     # where the model lies, when it is done
     path: str = ""
+    # how often it was done or failed since the start
+    ends: int = 0
 
     @property
     def id(self) -> str:

@@ -50,6 +50,8 @@ class _Item(Struct):
     stop: Stop = field(default_factory=Stop)
     thread: threading.Thread | None = None
     dropped: bool = False
+    # since this start
+    ends: int = 0
 
 
 class DownloadQueue:
@@ -250,6 +252,7 @@ class DownloadQueue:
                 item.thread = None
                 if state is not DownloadState.PAUSED:
                     item.state, item.reason = state, reason
+                    item.ends += 1
         if not self._closed:
             self._settle()
 
@@ -367,4 +370,4 @@ def _as_value(item: _Item) -> Download:
         received = item.wanted.size
     elif state is DownloadState.RUNNING and received == item.wanted.size:
         state = DownloadState.CHECKING
-    return Download(item.wanted, state, received, speed, item.reason, item.path)
+    return Download(item.wanted, state, received, speed, item.reason, item.path, item.ends)
