@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from headstart.core.events import NoticeKind
+from headstart.ui.kit.system_locale import SystemLocale
 from headstart.ui.shell import qt_first  # noqa: F401
 
 # isort: split
@@ -120,6 +121,7 @@ def make_application() -> QApplication:
     application.setQuitOnLastWindowClosed(False)
     application.setWindowIcon(QIcon(str(resources() / "icons" / "headstart.svg")))
     theme.load_fonts()
+    SystemLocale().install()
     return application
 
 

@@ -29,7 +29,6 @@ from headstart.chat.transfer.intake import ImportPlan, Result
 from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder
-from headstart.core.text.shown import count_words
 from headstart.home import Home
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
@@ -126,13 +125,13 @@ async def _import(
         for chat in plan.chats:
             print(f"{chat.state:5}  {chat.messages:6,}  {chat.source:12}  {chat.title}")
         known = len(plan.chats)
-        says = f"{count_words(plan.count('new'), 'new chat')} would come in"
+        says = f"{_count(plan.count('new'), 'new chat')} would come in"
     else:
         result = found = await importing.run(options.files, ImportRun())
         known = result.new + result.more + result.restored + result.here
-        words = [count_words(result.new, "new chat"), f"{result.more:,} with new messages"]
+        words = [_count(result.new, "new chat"), f"{result.more:,} with new messages"]
         words += [f"{result.restored:,} from the trash", f"{result.here:,} here already"]
-        says = f"{', '.join(words)}: {count_words(result.messages, 'message')}"
+        says = f"{', '.join(words)}: {_count(result.messages, 'message')}"
     for line in found.report.lines:
         print(f"left out: {line.where}: {line.why.text}", file=sys.stderr)
     if found.report.left_out:
@@ -141,6 +140,11 @@ async def _import(
     if not found.report.counts:
         return 0
     return PARTLY if known else 1
+
+
+def _count(count: int, word: str) -> str:
+    """“1 chat”, “2,000 chats”: the terminal speaks English."""
+    return f"{count:,} {word if count == 1 else f'{word}s'}"
 
 
 async def _export(storage: Storage, preferences: Preferences, options: argparse.Namespace) -> int:
@@ -170,7 +174,7 @@ async def _export(storage: Storage, preferences: Preferences, options: argparse.
         # a folder, whether it is there or not
         options.out.mkdir(parents=True, exist_ok=True)
     count = await exporting.write(wanted, options.out, ExportRun())
-    print(f"{count_words(count, 'chat')} written to {options.out}")
+    print(f"{_count(count, 'chat')} written to {options.out}")
     return 0
 
 

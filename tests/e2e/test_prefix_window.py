@@ -69,8 +69,8 @@ async def test_a_chat_that_is_opened_after_a_restart_is_restored_before_anything
         panel = app.window.inspector.prefix
         assert "from disk" in panel.told.text()
         assert panel.meter.value() == stats.reused_tokens
-        await until(lambda: "MB" in panel.values["This chat on disk"].text())
-        assert "of 8.0 GB" in panel.values["All chats"].text()
+        await until(lambda: "MB" in panel.values["inspector.chat-on-disk"].text())
+        assert "of 8.0 GB" in panel.values["inspector.all-chats"].text()
 
 
 async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running: OpenApp) -> None:

@@ -211,10 +211,10 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
         await until(lambda: panel.draft_box.findData(ref.key) > 0)
         said: list[str] = []
         app.controllers.speculation.activity_changed.connect(
-            lambda _: said.append(panel.live.values["Now"].text())
+            lambda _: said.append(panel.live.values["inspector.now"].text())
         )
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(ref.key))
         await until(lambda: any(text.startswith("calibrating") for text in said))
-        await until(lambda: panel.live.values["Now"].text() in ("ready", "not drafting"))
+        await until(lambda: panel.live.values["inspector.now"].text() in ("ready", "not drafting"))
         assert "of draft tokens are accepted" in panel.live.why.text()
         await until(lambda: panel.curve.shown is not None)

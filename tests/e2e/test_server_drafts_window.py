@@ -87,7 +87,7 @@ async def test_a_chosen_draft_makes_a_slow_server_faster(
         assert {run.origin for run in again.parts[0].origins} == {Origin.DRAFT, Origin.TARGET}
         activities = [event.activity for event in told if event is not None]
         assert any(one is not None and one.stage is DraftStage.DRAFTING for one in activities)
-        assert "of" in panel.live.values["Accepted"].text()
+        assert "of" in panel.live.values["inspector.accepted"].text()
 
 
 async def test_a_stop_ends_a_drafted_reply_at_once(

@@ -47,7 +47,7 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
         assert stats is not None
         assert stats.draft_accepted > 0
         assert app.window.header.draft_pill.toolTip()
-        await until(lambda: "of" in panel.live.values["Accepted"].text())
+        await until(lambda: "of" in panel.live.values["inspector.accepted"].text())
         text_part = reply.parts[0]
         assert {run.origin for run in text_part.origins} == {Origin.DRAFT, Origin.TARGET}
         assert sum(run.length for run in text_part.origins) == len(text_part.text)

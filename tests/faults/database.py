@@ -31,6 +31,7 @@ from headstart.core.chats.values import (
     now_ms,
 )
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.told import told
 from headstart.storage.tables.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
 from tests.support.stored import behind_its_back
@@ -257,7 +258,7 @@ def _everything(store: Store) -> tuple[list[str], bool, bool]:
                 if message.id not in seen:
                     seen.add(message.id)
                     shown.append(message.text)
-                    marked = marked or message.error == DAMAGED
+                    marked = marked or message.error == told(DAMAGED).text
             waiting = _next_version(store, chat.id, seen)
     return shown, marked, bool(store.messages.take_repaired())
 

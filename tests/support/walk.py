@@ -1,6 +1,7 @@
 """Opens every page and sheet of the window, in several sizes, and says what is wrong with it:
-`python -m tests.support.walk OUT [WIDTHxHEIGHT ...]`. QT_SCALE_FACTOR is taken from the
-environment; OUT gets a JSON list of [where, what]."""
+`python -m tests.support.walk OUT [words] [WIDTHxHEIGHT ...]`. With “words” it looks for words that
+come from no table instead. QT_SCALE_FACTOR is taken from the environment; OUT gets a JSON list of
+[where, what]."""
 
 from __future__ import annotations
 
@@ -38,6 +39,7 @@ from headstart.launch import make_application
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.sheet import sheet_over
 from tests.support import conversation_files as files
+from tests.support.marked import mark, unmarked
 from tests.ui.looks import fill
 
 SIZES = ((720, 480), (1024, 700), (1366, 768), (1440, 900), (1920, 1080))
@@ -69,6 +71,16 @@ def faults(window: QWidget) -> list[str]:
         if isinstance(widget, CONTROLS) and not _is_named(widget):
             found.append(f"unnamed: {name}")
     return found
+
+
+def foreign_words(window: QWidget) -> list[str]:
+    """Words that come from no table, in a window whose tables are marked."""
+    return [
+        f"in no table: {text[:80]!r} of {_name(widget)}"
+        for widget in visible(window)
+        if not _in_transcript(widget)
+        for text in unmarked(widget)
+    ]
 
 
 def _name(widget: QWidget) -> str:
@@ -118,7 +130,7 @@ def _off(widget: QWidget, window: QWidget) -> bool:
 def _in_transcript(widget: QWidget) -> bool:
     around: QWidget | None = widget
     while around is not None:
-        if around.accessibleName() in ("Messages", "Conversation"):
+        if around.accessibleName().strip("⟦⟧") in ("Messages", "Conversation"):
             return True
         around = around.parentWidget()
     return False
@@ -172,8 +184,9 @@ def _on_screen(window: QWidget) -> QImage:
 
 
 class Walk:
-    def __init__(self, app: App, out: list[Found]) -> None:
-        self.app, self.out = app, out
+    def __init__(self, app: App, out: list[Found], words: bool = False) -> None:
+        """`words`: the tables are marked, and words are looked for that come from none."""
+        self.app, self.out, self.words = app, out, words
         self.where = ""
         self.pictures: Path | None = None
 
@@ -184,6 +197,9 @@ class Walk:
     async def look(self, name: str) -> None:
         await self.settle()
         window = self.app.window
+        if self.words:
+            self.out += [(name, fault) for fault in foreign_words(window)]
+            return
         self.out += [
             (f"{self.where} {name}", fault) for fault in (*faults(window), *await stale(window))
         ]
@@ -198,7 +214,8 @@ class Walk:
                 break
             window.escape()
             await self.settle()
-        self.out += [(f"{self.where} after it", fault) for fault in remains(window)]
+        if not self.words:
+            self.out += [(f"{self.where} after it", fault) for fault in remains(window)]
 
 
 async def pages(walk: Walk, chat: str, file: Path) -> None:
@@ -259,8 +276,10 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
         await walk.leave()
 
 
-async def walk_all(app: App, sizes: list[tuple[int, int]], pictures: Path | None) -> list[Found]:
-    walk = Walk(app, [])
+async def walk_all(
+    app: App, sizes: list[tuple[int, int]], pictures: Path | None, words: bool
+) -> list[Found]:
+    walk = Walk(app, [], words)
     walk.pictures = pictures
     chat = await fill(app)
     app.controllers.folders.make("Law")
@@ -268,7 +287,7 @@ async def walk_all(app: App, sizes: list[tuple[int, int]], pictures: Path | None
     file = Path(tempfile.mkdtemp()) / "conversations.json"
     chats = [files.chatgpt(conversation_id=f"{n}", title=f"Chat number {n}") for n in range(4)]
     file.write_bytes(files.dumps([*chats, {"mapping": 3}]))
-    for theme in ("light", "dark"):
+    for theme in ("light",) if words else ("light", "dark"):
         app.services.preferences.update(theme=theme)
         for width, height in sizes:
             app.window.resize(width, height)
@@ -277,7 +296,9 @@ async def walk_all(app: App, sizes: list[tuple[int, int]], pictures: Path | None
     return walk.out
 
 
-def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None = None) -> None:
+def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None, words: bool) -> None:
+    if words:
+        mark()
     application = make_application()
     # a caret that blinks is another picture
     application.setCursorFlashTime(0)
@@ -292,7 +313,7 @@ def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None = None) 
             await app.storage.ready()
             await app.controllers.settle()
             try:
-                found.extend(await walk_all(app, sizes, pictures))
+                found.extend(await walk_all(app, sizes, pictures, words))
             finally:
                 await close_app(app)
 
@@ -308,4 +329,6 @@ def _size(text: str) -> tuple[int, int]:
 
 if __name__ == "__main__":
     shots = Path(os.environ["WALK_PICTURES"]) if "WALK_PICTURES" in os.environ else None
-    main(Path(sys.argv[1]), [_size(one) for one in sys.argv[2:]] or list(SIZES), shots)
+    given = [one for one in sys.argv[2:] if one != "words"]
+    chosen = [_size(one) for one in given] or list(SIZES)
+    main(Path(sys.argv[1]), chosen, shots, "words" in sys.argv)

@@ -15,8 +15,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from headstart.chat import servers
 from headstart.core.settings.schema import Settings, changed
+from headstart.core.text.locale import locale, use_locale
 from headstart.ui.help.report_sheet import ReportSheet
 from headstart.ui.kit.sheet import sheet_over
+from headstart.ui.kit.system_locale import SystemLocale
 from headstart.ui.kit.when import clock_text, moment_text, when_text
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chats
@@ -233,8 +235,8 @@ async def test_what_cannot_be_undone_waits_for_an_answer(running: OpenApp) -> No
 def test_dates_are_written_as_people_write_them(
     moment: dt.datetime, short: str, whole: str
 ) -> None:
-    before = QLocale()
-    QLocale.setDefault(QLocale("en_GB"))
+    before, default = locale(), QLocale()
+    SystemLocale("en", QLocale.Country.UnitedKingdom).install()
     try:
         today, at = dt.date(2026, 11, 25), int(moment.timestamp() * 1000)
         assert when_text(at, today) == short
@@ -243,7 +245,8 @@ def test_dates_are_written_as_people_write_them(
         for unknown in (10**18, 0):
             assert (when_text(unknown), moment_text(unknown), clock_text(unknown)) == ("", "", "")
     finally:
-        QLocale.setDefault(before)
+        use_locale(before)
+        QLocale.setDefault(default)
 
 
 async def test_looks_are_the_same_at_every_start(running: OpenApp) -> None:

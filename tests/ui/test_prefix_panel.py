@@ -65,10 +65,10 @@ def test_the_panel_shows_this_chats_numbers_and_says_why_nothing_is_kept(
     use = PrefixUse(9_000_000, 8_000_000_000, {"a": 6_000_000}, 0, "/x", 0, full)
     panel.set_chat("a", keep=True, private=False)
     panel.set_use(use)
-    assert panel.values["This chat on disk"].text() == "6 MB"
+    assert panel.values["inspector.chat-on-disk"].text() == "6 MB"
     assert panel.note.text() == full.message
     panel.set_chat("b", keep=True, private=False)
-    assert panel.values["This chat on disk"].text() == "0 kB"
+    assert panel.values["inspector.chat-on-disk"].text() == "0 kB"
     kept: list[bool] = []
     panel.keep_changed.connect(kept.append)
     panel.keep.click()

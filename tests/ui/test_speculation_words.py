@@ -37,7 +37,7 @@ def test_the_panel_says_what_a_draft_does_and_why(
     panel = SpeculationPanel()
     qtbot.addWidget(panel)
     panel.live.show_activity(activity)
-    assert panel.live.values["Now"].text() == now
+    assert panel.live.values["inspector.now"].text() == now
     assert why in panel.live.why.text()
     assert panel.live.why.isHidden() == (not why)
 

@@ -31,3 +31,7 @@ def test_in_the_smallest_window_everything_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scale", ["1", "1.5", "2"])
 def test_everything_is_there_in_every_size(tmp_path: Path, scale: str) -> None:
     assert _walk(tmp_path / "found.json", scale) == []
+
+
+def test_everything_that_is_shown_comes_from_a_table(tmp_path: Path) -> None:
+    assert _walk(tmp_path / "found.json", "1", "words", "1440x900") == []

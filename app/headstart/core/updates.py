@@ -16,23 +16,9 @@ PERIOD = 24 * 3600
 
 
 class UpdateSettings(Struct, frozen=True, omit_defaults=True):
-    look: Annotated[
-        bool,
-        Meta(
-            title="Look for updates",
-            description="asks one address once a day for the newest version; sends nothing else",
-            extra_json_schema={"label": "ask once a day"},
-        ),
-    ] = False
+    look: bool = False
     # empty: the one that this package was made with
-    address: Annotated[
-        str,
-        Meta(
-            max_length=2_000,
-            title="Address of updates",
-            description="a small JSON file with the newest version and its page",
-        ),
-    ] = ""
+    address: Annotated[str, Meta(max_length=2_000)] = ""
 
 
 class Release(Struct, frozen=True):

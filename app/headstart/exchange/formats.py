@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from headstart.core.told import told
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
 from headstart.exchange.tree import ExchangeChat
@@ -22,14 +23,21 @@ class FileFormat(Struct, frozen=True):
     """`together`: several chats go into one file one after another; others into an archive."""
 
     code: str
-    title: str
     suffix: str
-    about: str
     write: Callable[[ExchangeChat, Include], bytes] | None = None
     together: bool = False
     # what can be chosen for it
     has_branches: bool = False
     has_choices: bool = True
+
+    @property
+    def title(self) -> str:
+        return told(f"file-format-{self.code}").message
+
+    @property
+    def about(self) -> str:
+        """Its use, in a few words."""
+        return told(f"file-format-{self.code}").remedy
 
     def to_bytes(
         self, conversation: ExchangeChat, include: Include, render: Render | None = None
@@ -42,9 +50,7 @@ class FileFormat(Struct, frozen=True):
 
 HEADSTART = FileFormat(
     "headstart",
-    "Headstart",
     own_format.SUFFIX,
-    "everything: all versions, files, settings and figures",
     lambda chat, _: own_format.to_json(chat),
     has_choices=False,
 )
@@ -52,42 +58,32 @@ FORMATS = (
     HEADSTART,
     FileFormat(
         "markdown",
-        "Markdown",
         ".md",
-        "text for editors and notes",
         lambda chat, include: to_markdown(chat, include).encode(),
     ),
     FileFormat(
         "html",
-        "Web page",
         ".html",
-        "one file, for any browser",
         lambda chat, include: to_html(chat, include).encode(),
         has_branches=True,
     ),
-    FileFormat("pdf", "PDF", ".pdf", "for print", has_branches=True),
-    FileFormat("odt", "Document", ".odt", "for LibreOffice and Word", has_branches=True),
+    FileFormat("pdf", ".pdf", has_branches=True),
+    FileFormat("odt", ".odt", has_branches=True),
     FileFormat(
         "text",
-        "Plain text",
         ".txt",
-        "nothing but words",
         lambda chat, include: to_text(chat, include).encode(),
     ),
     FileFormat(
         "trace",
-        "JSON lines, session trace",
         ".jsonl",
-        "as Hugging Face and llama.cpp read it",
         trace_lines,
         together=True,
         has_branches=True,
     ),
     FileFormat(
         "training",
-        "JSON lines, messages",
         ".jsonl",
-        "as OpenAI reads it for training",
         training_line,
         together=True,
     ),

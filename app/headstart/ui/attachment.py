@@ -5,8 +5,15 @@ from __future__ import annotations
 from msgspec import Struct
 
 from headstart.core.chats.attachments import about_tokens, numbers_of, pages_without_text
-from headstart.core.chats.parts import FilePart, ImagePart
-from headstart.core.text.shown import count_words, size_text
+from headstart.core.chats.parts import (
+    FilePart,
+    ImagePart,
+    OtherPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from headstart.core.text.shown import size_text
+from headstart.ui.wording import say
 
 
 class Attachment(Struct, frozen=True):
@@ -21,13 +28,17 @@ class Attachment(Struct, frozen=True):
     @property
     def facts(self) -> str:
         if self.part is None:
-            return f"reading… {self.fraction:.0%}" if self.fraction else "reading…"
+            return (
+                say("window.reading-fraction", fraction=self.fraction)
+                if self.fraction
+                else say("window.reading")
+            )
         if isinstance(self.part, ImagePart):
             return facts_of(self.part)
         if self.warning:
             return pages_of(self.part)
         tokens = self.tokens or about_tokens(self.part.text)
-        counted = f"{'' if self.tokens else 'about '}{tokens:,} tokens"
+        counted = say("window.tokens" if self.tokens else "window.about-tokens", tokens=tokens)
         return " · ".join(fact for fact in (pages_of(self.part), counted) if fact)
 
     @property
@@ -39,8 +50,8 @@ class Attachment(Struct, frozen=True):
         if not missing:
             return ""
         if not only_marks(self.part):
-            return f"{count_words(missing, 'page')} without text"
-        return "no text to read: a scan"
+            return say("window.missing-without-text", missing=missing)
+        return say("window.no-text-to-read-scan")
 
 
 def only_marks(part: FilePart) -> bool:
@@ -58,5 +69,25 @@ def facts_of(part: FilePart | ImagePart) -> str:
 
 def pages_of(part: FilePart) -> str:
     if part.chosen:
-        return f"{part.unit}s {part.chosen} of {part.pages}"
-    return count_words(part.pages, part.unit) if part.unit == "page" else ""
+        return say("window.chosen", unit=part.unit, chosen=part.chosen, pages=part.pages)
+    return say("window.pages", pages=part.pages) if part.unit == "page" else ""
+
+
+def part_words(part: OtherPart) -> str:
+    """The part in one line, for people."""
+    match part:
+        case FilePart(chosen=""):
+            return say("window.file", name=part.name, size=part.blob.size)
+        case FilePart():
+            file = say("window.file", name=part.name, size=part.blob.size)
+            return f"{file}, {pages_of(part)}"
+        case ImagePart():
+            return say("window.image", name=part.name, width=part.width, height=part.height)
+        case ToolCallPart():
+            return say("window.tool-call", name=part.name)
+        case ToolResultPart(failed=True):
+            return say("window.tool-failed", name=part.name)
+        case ToolResultPart():
+            return say("window.tool-result", name=part.name)
+        case _:
+            return say("window.unknown-part", name=part.name)

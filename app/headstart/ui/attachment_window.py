@@ -16,6 +16,7 @@ from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.ui.attachment import facts_of
 from headstart.ui.kit.pictures import fitted
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 # characters that are shown of a text; the whole of it is in the saved copy
 _SHOWN = 400_000
@@ -37,14 +38,14 @@ class AttachmentWindow(Sheet):
         self.picture.setVisible(isinstance(part, ImagePart))
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
-        self.text.setAccessibleName(f"Text of {part.name}")
+        self.text.setAccessibleName(say("window.text-of-name", name=part.name))
         self.text.setVisible(isinstance(part, FilePart))
         if isinstance(part, FilePart):
             cut = "\n\n…" if len(part.text) > _SHOWN else ""
             self.text.setPlainText(part.text[:_SHOWN] + cut)
         facts = QLabel(facts_of(part), self)
         facts.setObjectName("quiet")
-        save = QPushButton("Save a copy…", self)
+        save = QPushButton(say("window.save-copy"), self)
         save.clicked.connect(lambda: self.save_requested.emit(self.part))
         save.setAutoDefault(False)
         row = QHBoxLayout()
@@ -57,7 +58,7 @@ class AttachmentWindow(Sheet):
     def set_image(self, image: QImage | None) -> None:
         self._image = image
         if image is None:
-            self.picture.setText("This image cannot be shown here.")
+            self.picture.setText(say("window.image-cannot-shown-here"))
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from headstart.core.chats.values import ChatSummary, Folder, Message
 from headstart.ui.kit import icons
+from headstart.ui.wording import say
 
 T = TypeVar("T")
 
@@ -31,7 +32,6 @@ class Command(Struct, frozen=True):
     """Something that the window can do. `keys` as QKeySequence reads them; "" for none."""
 
     id: str
-    title: str
     run: Callable[[], object]
     icon: str = ""
     keys: str = ""
@@ -39,6 +39,10 @@ class Command(Struct, frozen=True):
     more_keys: tuple[str, ...] = ()
     # also while a sheet is in front
     always: bool = False
+
+    @property
+    def title(self) -> str:
+        return say(f"commands.{self.id}")
 
     @property
     def hint(self) -> str:
@@ -50,7 +54,6 @@ class ItemCommand(Struct, Generic[T], frozen=True):
     """Something that can be done with a chat, or a message; `shown` says with which ones."""
 
     id: str
-    title: str
     run: Callable[[T], object]
     icon: str = ""
     keys: str = ""
@@ -65,6 +68,10 @@ class ItemCommand(Struct, Generic[T], frozen=True):
     minor: bool = False
     # with its words, and there for who does not come near, too
     prominent: bool = False
+
+    @property
+    def title(self) -> str:
+        return say(f"commands.{self.id}")
 
 
 class Commands:

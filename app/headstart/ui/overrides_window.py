@@ -37,9 +37,10 @@ from headstart.ui.kit.fields import (
 )
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tokens")
-_INHERITED = "As in the settings"
+_INHERITED = "window.as-in-settings"
 
 
 class Owner(Struct, frozen=True):
@@ -73,15 +74,15 @@ class OverridesWindow(Sheet):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.prompt = TextEdit(self)
         self.prompt.setPlainText(options.system_prompt or "")
-        self.prompt.setPlaceholderText(settings.system_prompt or "none")
-        self.prompt.setAccessibleName("System prompt")
+        self.prompt.setPlaceholderText(settings.system_prompt or say("window.none"))
+        self.prompt.setAccessibleName(say("window.system-prompt"))
         self.prompt.setTabChangesFocus(True)
         self.prompt.setFixedHeight(84)
         self.prompt.textChanged.connect(self._on_prompt)
-        form.addRow("System prompt", self.prompt)
+        form.addRow(say("window.system-prompt"), self.prompt)
         self._order: list[QWidget] = []
         if owner.models is not None:
-            form.addRow("Model of new chats", self._model(owner.models, owner.model))
+            form.addRow(say("window.model-of-new-chats"), self._model(owner.models, owner.model))
         self.numbers: dict[str, QWidget] = {}
         for name in _NUMBERS:
             self._number(form, name, settings)
@@ -89,7 +90,7 @@ class OverridesWindow(Sheet):
         self._choice(form, "thinking", fields["thinking"].labels)
         self._choice(form, "when_full", fields["when_full"].labels)
         self.draft = self._draft(owner.drafts)
-        form.addRow("Draft from", self.draft)
+        form.addRow(say("window.draft-from"), self.draft)
         # higher than a small window
         body, area = QWidget(self), QScrollArea(self)
         body.setObjectName("plain")
@@ -138,7 +139,7 @@ class OverridesWindow(Sheet):
         info = describe(Settings)[name]
         box = QComboBox(self)
         box.setAccessibleName(info.title)
-        box.addItem(_INHERITED, None)
+        box.addItem(say(_INHERITED), None)
         for choice in info.choices:
             box.addItem(labels.get(choice, choice), choice)
         box.setCurrentIndex(max(0, box.findData(getattr(self.options, name))))
@@ -148,9 +149,9 @@ class OverridesWindow(Sheet):
 
     def _model(self, models: Sequence[tuple[str, str]], chosen: str) -> QComboBox:
         box = QComboBox(self)
-        box.setAccessibleName("Model of new chats")
+        box.setAccessibleName(say("window.model-of-new-chats"))
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.addItem("The last one that was used", "")
+        box.addItem(say("window.last-one-was-used"), "")
         for name, key in models:
             box.addItem(name, key)
         box.setCurrentIndex(max(0, box.findData(chosen)))
@@ -160,11 +161,11 @@ class OverridesWindow(Sheet):
 
     def _draft(self, drafts: Sequence[tuple[str, str]]) -> QComboBox:
         box = QComboBox(self)
-        box.setAccessibleName("Draft from")
+        box.setAccessibleName(say("window.draft-from"))
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.addItem(_INHERITED, None)
-        box.addItem("Automatic", AUTOMATIC)
-        box.addItem("No draft model", "")
+        box.addItem(say(_INHERITED), None)
+        box.addItem(say("window.automatic"), AUTOMATIC)
+        box.addItem(say("window.no-draft-model"), "")
         for name, key in drafts:
             box.addItem(name, key)
         own = self.options.speculation

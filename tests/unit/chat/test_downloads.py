@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded
@@ -28,10 +30,19 @@ def begin(folder: Path, endpoint: str) -> tuple[Downloads, Hub, list[Download]]:
     return Downloads(hub, folder / "book.json", preferences, broadcast), hub, ends
 
 
-def fail_while_nobody_listens(downloads: Downloads) -> None:
-    """Wait for the failure on the event loop's thread, which hears of nothing meanwhile."""
-    while downloads.all[0].state is not DownloadState.FAILED:
-        time.sleep(0.001)
+async def fail_while_nobody_listens(downloads: Downloads, begun: Coroutine[Any, Any, None]) -> None:
+    """Run `begun` and wait for its failure on the event loop's thread, which hears of nothing
+    meanwhile."""
+    ends = sum(one.ends for one in downloads.all)
+
+    def block() -> None:
+        while sum(one.ends for one in downloads.all) == ends:
+            time.sleep(0.001)
+
+    task = asyncio.ensure_future(begun)
+    asyncio.get_running_loop().call_soon(block)
+    await task
+    await asyncio.sleep(0)
 
 
 async def test_each_end_is_told_once_however_quickly_it_comes(tmp_path: Path) -> None:
@@ -40,17 +51,15 @@ async def test_each_end_is_told_once_however_quickly_it_comes(tmp_path: Path) ->
         downloads, hub, ends = begin(tmp_path, server.endpoint)
         details = await asyncio.to_thread(hub.client.details, "maker/Gated-GGUF")
         server.repos["maker/Gated-GGUF"].token = "hf_1"
-        queue = await downloads._ready()
-        queue.add(details.wanted(details.variants[0]))
-        fail_while_nobody_listens(downloads)
-        await asyncio.sleep(0)
+        # the queue is made
+        await downloads.pause([])
+        wanted = details.wanted(details.variants[0])
+        await fail_while_nobody_listens(downloads, downloads.add([wanted]))
         assert [one.reason.code for one in ends if one.reason] == ["hub-gated"]
         # the state is the same before and after
-        queue.resume([ends[0].id])
-        fail_while_nobody_listens(downloads)
-        await asyncio.sleep(0)
+        await fail_while_nobody_listens(downloads, downloads.resume([ends[0].id]))
         assert len(ends) == 2
-        queue.pause([])
+        await downloads.pause([])
         await asyncio.sleep(0)
         assert len(ends) == 2
         await downloads.close()

@@ -18,6 +18,7 @@ from headstart.core.chats.parts import (
 )
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.prefixes import RecordInfo, RecordKind
+from headstart.core.told import told
 from headstart.storage.rescue import copies, last_state
 from headstart.storage.tables.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
@@ -50,7 +51,12 @@ async def test_one_damaged_row_is_marked_and_its_chat_is_shown(tmp_path: Path) -
         f"UPDATE messages SET role = 'oracle' WHERE id = '{new[3].id}'",
     )
     messages, _, _ = await opened(tmp_path, chat.id)
-    assert [message.error for message in messages] == [None, DAMAGED, None, DAMAGED]
+    assert [message.error for message in messages] == [
+        None,
+        told(DAMAGED).text,
+        None,
+        told(DAMAGED).text,
+    ]
     assert messages[1].text == "W�r"
     assert messages[3].text == TEXTS[3]
 

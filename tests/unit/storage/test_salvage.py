@@ -21,6 +21,7 @@ from headstart.core.chats.parts import (
 )
 from headstart.core.chats.values import new_id
 from headstart.core.errors import DatabaseProblem
+from headstart.core.told import told
 from headstart.storage.rescue import carving, copies, opening
 from headstart.storage.rescue.pages import Image
 from headstart.storage.tables.rows import DAMAGED
@@ -59,7 +60,7 @@ async def test_what_was_salvaged_once_is_not_salvaged_again(tmp_path: Path) -> N
     again, notices, _ = await opened(tmp_path, chat.id)
     assert notices == ()
     assert [message.text for message in again] == [TEXTS[0], TEXTS[1], "", TEXTS[3]]
-    assert again[2].error == messages[2].error == DAMAGED
+    assert again[2].error == messages[2].error == told(DAMAGED).text
 
 
 async def test_trouble_while_the_program_runs_is_salvaged_by_the_next_start(
@@ -154,7 +155,7 @@ async def test_text_behind_a_file_is_found_missing(tmp_path: Path) -> None:
     found, notices, _ = await opened(tmp_path, chat.id)
     assert notices
     last = next(message for message in found if message.id == question.id)
-    assert last.error == DAMAGED
+    assert last.error == told(DAMAGED).text
     assert last.text == "Which sea?"
 
 

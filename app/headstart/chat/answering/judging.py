@@ -15,6 +15,7 @@ from headstart.core.models.ref import ModelRef
 from headstart.core.servers import ServerModel
 from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, about, told
+from headstart.core.wording import say
 from headstart.engine.memory import memory
 from headstart.engine.speculation.compatibility import PairVerdict, judge
 from headstart.engine.speculation.head_fit import judge_head, why_no_own_layers
@@ -97,7 +98,7 @@ def judged(
         return judge_head(card, facts, card.shape.as_own_draft, context, engine, free)
 
     itself = of_itself()
-    choices = [] if itself is None else [DraftChoice(OWN_LAYERS, "Own layers", itself)]
+    choices = [] if itself is None else [DraftChoice(OWN_LAYERS, say("own-layers"), itself)]
     for verdict, models in ((of_head, heads), (of_model, installed)):
         choices += [DraftChoice(one.key, one.name, _read(verdict, one)) for one in models]
     order = list(Works)

@@ -14,6 +14,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelState
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import ModelProblem
+from headstart.core.told import Told
 
 
 class Preload:
@@ -92,7 +93,7 @@ class Preload:
         return self._loader.state()
 
     @staticmethod
-    def explain_engine() -> dict[str, str]:
+    def explain_engine() -> dict[str, Told]:
         """The value of each automatic engine setting on this computer; on a worker thread."""
         from headstart.engine.backends import automatic
 

@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
+from headstart.core.text.locale import PLAIN
 from headstart.core.text.shown import size_text
 
 
@@ -172,13 +173,14 @@ def text_part(text: str) -> tuple[TextPart, ...]:
 
 
 def label(part: OtherPart) -> str:
-    """The part in one line."""
+    """The part in one line, as models and exported files have it: the same in every language, or
+    a change of language would have every chat processed again."""
     match part:
         case FilePart(chosen=""):
-            return f"File {part.name} ({size_text(part.blob.size)})"
+            return f"File {part.name} ({size_text(part.blob.size, PLAIN)})"
         case FilePart():
             which = f"{part.unit}s {part.chosen} of {part.pages}"
-            return f"File {part.name} ({size_text(part.blob.size)}), {which}"
+            return f"File {part.name} ({size_text(part.blob.size, PLAIN)}), {which}"
         case ImagePart():
             return f"Image {part.name} ({part.width} × {part.height})"
         case ToolCallPart():

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from headstart.core.chats.parts import OtherPart, Part, ReasoningPart, TextPart, WrittenPart
 from headstart.core.settings.schema import ChatOptions
 from headstart.core.told import Told
+from headstart.core.wording import say
 
 # of fewer verified drafts nothing is said about speed: it would be about something else
 FEW_VERIFIED = 8
@@ -91,7 +92,7 @@ def gain_words(against_plain: float | None) -> str:
     """The one figure for what drafting gains: “2.7× faster”; "" where it gains nothing."""
     if against_plain is None or against_plain < GAIN:
         return ""
-    return f"{against_plain:.1f}× faster"
+    return say("gain", times=against_plain)
 
 
 class TurnStats(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Titles, bounds and descriptions of settings, read from their own annotations. Pure."""
+"""Bounds and defaults of settings, read from their own annotations, with their words. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct
 
+from headstart.core.wording import catalogue, say
+
 
 class FieldInfo(Struct, frozen=True):
-    """One setting as windows and docs need it."""
+    """One setting as windows and docs need it; `code` is the one of its words."""
 
-    name: str
-    title: str
-    description: str
+    code: str
     default: Any
     minimum: float | None
     maximum: float | None
@@ -22,45 +22,66 @@ class FieldInfo(Struct, frozen=True):
     integer: bool
     # the smallest value besides the minimum, which stands for something else
     least: int | None = None
-    # what the minimum stands for, and the unit of the other values
-    special: str = ""
-    unit: str = ""
-    # beside a check box; the title stands elsewhere
-    label: str = ""
-    # what each choice is called; those without a label are called what they are
-    labels: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        return self.code.rpartition(".")[2]
+
+    @property
+    def title(self) -> str:
+        return say(self.code)
+
+    @property
+    def description(self) -> str:
+        return catalogue()[self.code][1]
+
+    @property
+    def special(self) -> str:
+        """The meaning of the minimum; "" where it means itself."""
+        return self._word(":special")
+
+    @property
+    def label(self) -> str:
+        """Words beside a check box; the title stands elsewhere."""
+        return self._word(":label") or self.description
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Names of the choices, in their order."""
+        return {choice: self._word(f"={choice}") or choice for choice in self.choices}
+
+    def unit(self, value: float) -> str:
+        """The unit behind `value`; "" for none."""
+        return say(f"{self.code}:unit", count=value) if f"{self.code}:unit" in catalogue() else ""
+
+    def _word(self, part: str) -> str:
+        return say(self.code + part) if self.code + part in catalogue() else ""
 
 
 @functools.cache
 def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
-    """The titled fields of a settings struct by name, read from its own annotations."""
+    """The fields of a settings struct that have words, by name."""
     fields = {}
     for item in msgspec.structs.fields(kind):
-        if get_origin(item.type) is not Annotated:
-            continue
-        # not msgspec's own inspection: it goes into every struct inside, a tenth of a second
-        inner, *metas = get_args(item.type)
-        meta = next((meta for meta in metas if isinstance(meta, Meta) and meta.title), None)
-        if meta is None:
-            continue
-        extra = meta.extra_json_schema or {}
-        choices: tuple[str, ...] = ()
-        if get_origin(inner) is Literal:
-            choices = tuple(str(value) for value in get_args(inner))
-        description = meta.description or ""
-        fields[item.name] = FieldInfo(
-            name=item.name,
-            title=str(meta.title),
-            description=description,
-            default=None if item.default is msgspec.NODEFAULT else item.default,
-            minimum=meta.ge,
-            maximum=meta.le,
-            choices=choices,
-            integer=inner is int,
-            least=extra.get("least"),
-            special=extra.get("special", ""),
-            unit=extra.get("unit", ""),
-            label=extra.get("label", description),
-            labels=extra.get("labels", {}),
-        )
+        code = f"{kind.__name__}.{item.name}"
+        if code in catalogue():
+            fields[item.name] = _field(code, item.type, item.default)
     return fields
+
+
+def _field(code: str, annotated: Any, default: Any) -> FieldInfo:
+    # not msgspec's own inspection: it goes into every struct inside, a tenth of a second
+    inner, meta = annotated, Meta()
+    if get_origin(annotated) is Annotated:
+        inner, *metas = get_args(annotated)
+        meta = next((one for one in metas if isinstance(one, Meta)), meta)
+    choices = get_args(inner) if get_origin(inner) is Literal else ()
+    return FieldInfo(
+        code=code,
+        default=None if default is msgspec.NODEFAULT else default,
+        minimum=meta.ge,
+        maximum=meta.le,
+        choices=tuple(str(value) for value in choices),
+        integer=inner is int,
+        least=(meta.extra_json_schema or {}).get("least"),
+    )

@@ -105,189 +105,36 @@ class EngineSettings(Struct, frozen=True):
         """True if the program chooses how many layers go to graphics cards."""
         return self.gpu_layers < 0
 
-    backend: Annotated[
-        Backend,
-        Meta(
-            title="Backend",
-            description="what runs MLX folders and GGUF files; llama.cpp alone, or MLX for folders",
-            extra_json_schema={
-                "labels": {"auto": "Automatic", "llama.cpp": "llama.cpp alone", "mlx": "MLX too"}
-            },
-        ),
-    ] = "auto"
+    backend: Backend = "auto"
     context_length: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=4_194_304,
-            title="Context length",
-            description=f"tokens, at least {LEAST_CONTEXT}; 0 is automatic",
-            extra_json_schema={"least": LEAST_CONTEXT, "special": "automatic"},
-        ),
+        int, Meta(ge=0, le=4194304, extra_json_schema={"least": LEAST_CONTEXT})
     ] = 0
-    threads: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=512,
-            title="Threads",
-            description="0 is one per physical core",
-            extra_json_schema={"special": "automatic"},
-        ),
-    ] = 0
-    kv_type: Annotated[
-        KvType,
-        Meta(
-            title="KV cache type",
-            description=(
-                "f16 is fastest; bf16: speculation changes no bit on a processor; q8_0 takes half "
-                "the memory"
-            ),
-        ),
-    ] = "f16"
-    gpu_layers: Annotated[
-        int,
-        Meta(
-            ge=-1,
-            le=1000,
-            title="GPU layers",
-            description="-1 is automatic; 0 uses none",
-            extra_json_schema={"special": "automatic"},
-        ),
-    ] = -1
-    exact: Annotated[
-        bool,
-        Meta(
-            title="Exact",
-            description=(
-                "the same question gives the same text: each model is tested once, and where "
-                "drafting or reuse would change a bit, both are limited"
-            ),
-            extra_json_schema={"label": "draft and reuse only where no bit changes"},
-        ),
-    ] = False
-    flash_attention: Annotated[
-        FlashAttention,
-        Meta(
-            title="Flash attention",
-            description="automatic: on, unless a graphics card was measured to be slower with it",
-            extra_json_schema={"labels": {"auto": "Automatic", "on": "On", "off": "Off"}},
-        ),
-    ] = "auto"
-    window_cache: Annotated[
-        WindowCache,
-        Meta(
-            title="Sliding-window cache",
-            description="what layers with a sliding window keep: their window, or the context",
-            extra_json_schema={
-                "labels": {"auto": "Automatic", "whole": "Whole context", "window": "Window only"}
-            },
-        ),
-    ] = "auto"
-    check_memory: Annotated[
-        bool,
-        Meta(
-            title="Check memory",
-            description="refuse models that do not fit into memory, with what would fit",
-            extra_json_schema={"label": "refuse models that do not fit"},
-        ),
-    ] = True
-    batch: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=4096,
-            title="Batch",
-            description="tokens prefilled at once, at least 128; 0 is automatic",
-            extra_json_schema={"special": "automatic"},
-        ),
-    ] = 0
+    threads: Annotated[int, Meta(ge=0, le=512)] = 0
+    kv_type: KvType = "f16"
+    gpu_layers: Annotated[int, Meta(ge=-1, le=1000)] = -1
+    exact: bool = False
+    flash_attention: FlashAttention = "auto"
+    window_cache: WindowCache = "auto"
+    check_memory: bool = True
+    batch: Annotated[int, Meta(ge=0, le=4096)] = 0
 
 
 class Settings(Struct, frozen=True):
-    theme: Annotated[
-        Theme,
-        Meta(
-            title="Theme",
-            description="follows the system by default",
-            extra_json_schema={
-                "labels": {"system": "Same as system", "light": "Light", "dark": "Dark"}
-            },
-        ),
-    ] = "system"
-    text_font: Annotated[
-        TextFont,
-        Meta(
-            title="Text font",
-            description="bundled or system's",
-            extra_json_schema={"labels": {"inter": "Inter", "system": "System font"}},
-        ),
-    ] = "inter"
-    text_size: Annotated[
-        int,
-        Meta(
-            ge=TEXT_SIZES[0],
-            le=TEXT_SIZES[-1],
-            title="Text size",
-            description="of the whole window, in percent",
-            extra_json_schema={"unit": "%"},
-        ),
-    ] = 100
-    column_width: Annotated[
-        ColumnWidth,
-        Meta(
-            title="Column width",
-            description="of the messages",
-            extra_json_schema={"labels": {"narrow": "Narrow", "medium": "Medium", "wide": "Wide"}},
-        ),
-    ] = "medium"
-    line_spacing: Annotated[
-        LineSpacing,
-        Meta(
-            title="Line spacing",
-            description="of the messages",
-            extra_json_schema={"labels": {"tight": "Tight", "normal": "Normal", "loose": "Loose"}},
-        ),
-    ] = "normal"
-    system_prompt: Annotated[
-        str, Meta(title="System prompt", description="for chats without one of their own")
-    ] = ""
+    theme: Theme = "system"
+    text_font: TextFont = "inter"
+    text_size: Annotated[int, Meta(ge=TEXT_SIZES[0], le=TEXT_SIZES[-1])] = 100
+    column_width: ColumnWidth = "medium"
+    line_spacing: LineSpacing = "normal"
+    system_prompt: str = ""
     sampling: SamplingChoice = field(default_factory=SamplingChoice)
-    when_full: Annotated[
-        WhenFull,
-        Meta(
-            title="When the context is full",
-            description="stop, or leave out the oldest turns but keep the system prompt",
-            extra_json_schema={
-                "labels": {"stop": "Stop", "drop_oldest": "Leave out the oldest turns"}
-            },
-        ),
-    ] = "stop"
-    thinking: Annotated[
-        Thinking,
-        Meta(
-            title="Thinking",
-            description="before the reply, where a model can be told; automatic is its own choice",
-            extra_json_schema={
-                "labels": {
-                    "auto": "Automatic",
-                    "off": "Off",
-                    "on": "On",
-                    "low": "Low",
-                    "medium": "Medium",
-                    "high": "High",
-                    "max": "Maximum",
-                }
-            },
-        ),
-    ] = "auto"
+    when_full: WhenFull = "stop"
+    thinking: Thinking = "auto"
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)
     # at most one for each model
-    models: Annotated[
-        tuple[ModelOptions, ...], Meta(description="what chats with one model begin from")
-    ] = ()
+    # what chats with one model begin from
+    models: tuple[ModelOptions, ...] = ()
     presets: Annotated[tuple[Preset, ...], Meta(max_length=200)] = ()
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = PROMPTS
     library: LibrarySettings = field(default_factory=LibrarySettings)
@@ -295,36 +142,15 @@ class Settings(Struct, frozen=True):
     # servers that the user named
     connections: tuple[Connection, ...] = ()
     # whether drafted text is highlighted in replies
-    show_origins: Annotated[
-        bool, Meta(title="Highlight drafted text", description="by where each token came from")
-    ] = False
-    model: Annotated[str, Meta(description="the model that new chats start with")] = ""
-    model_files: Annotated[
-        tuple[str, ...], Meta(description="model files that the user opened from elsewhere")
-    ] = ()
-    trash_days: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=365,
-            title="Keep deleted chats",
-            description="in the trash, from where they come back; then their text is overwritten",
-            extra_json_schema={"unit": "day|days", "special": "not at all"},
-        ),
-    ] = 30
-    mirror_folder: Annotated[
-        str, Meta(description="a folder where each chat is kept as a Markdown file, too")
-    ] = ""
-    stats_shown: Annotated[
-        StatsShown,
-        Meta(
-            title="Figures under a reply",
-            description="the rest shows when the pointer is over them",
-            extra_json_schema={
-                "labels": {"speed": "Speed and gain", "all": "More figures", "none": "None"}
-            },
-        ),
-    ] = "speed"
+    show_origins: bool = False
+    # the model that new chats start with
+    model: str = ""
+    # model files that the user opened from elsewhere
+    model_files: tuple[str, ...] = ()
+    trash_days: Annotated[int, Meta(ge=0, le=365)] = 30
+    # a folder where each chat is kept as a Markdown file, too
+    mirror_folder: str = ""
+    stats_shown: StatsShown = "speed"
 
 
 class SettingsError(ValueError):

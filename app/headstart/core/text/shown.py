@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from headstart.core.text.locale import Locale, locale
+
 # signs that count as letters or marks, and show nothing
 _NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # spaces and line ends, and signs that only change how others are shown
@@ -33,13 +35,15 @@ def isolated(text: str) -> str:
     return text if text.isascii() or not _FROM_RIGHT.search(text) else f"\u2068{text}\u2069"
 
 
-def size_text(size: int) -> str:
-    """Bytes in decimal units: 1 kB, 12 MB, 3.4 GB."""
+def size_text(size: int, style: Locale | None = None) -> str:
+    """Bytes in decimal units: 1 kB, 12 MB, 3.4 GB; in the window's language, unless `style` is
+    another one."""
+    style = style or locale()
     if size < 1_000_000:
-        return f"{(size + 999) // 1000:,} kB"
+        return f"{style.number((size + 999) // 1000)} kB"
     if size < 1_000_000_000:
-        return f"{size / 1e6:,.0f} MB"
-    return f"{size / 1e9:,.1f} GB"
+        return f"{style.number(size / 1e6)} MB"
+    return f"{style.number(size / 1e9, 1)} GB"
 
 
 def shortened(text: str, length: int) -> str:
@@ -51,41 +55,37 @@ def count_text(count: int) -> str:
     """A count as people say it: 890, 1.2k, 1.1M, 3.4B."""
     for limit, unit in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")):
         if count >= limit:
-            value = count / limit
-            return f"{value:.0f}{unit}" if value >= 10 else f"{value:.1f}".removesuffix(".0") + unit
+            return _rounded(count / limit, 10) + unit
     return str(count)
 
 
 def tokens_text(count: int) -> str:
     """Tokens as people say them: 890, 1.2k, 15.1k, 128k."""
-    if count < 1_000:
-        return str(count)
-    value = count / 1_000
-    return f"{value:.0f}k" if value >= 100 else f"{value:.1f}".removesuffix(".0") + "k"
+    return str(count) if count < 1_000 else f"{_rounded(count / 1_000, 100)}k"
 
 
-def count_words(count: int, word: str) -> str:
-    """A number with its noun: 1 chat, 2,000 chats."""
-    return f"{count:,} {word if count == 1 else f'{word}s'}"
+def _rounded(value: float, whole_from: int) -> str:
+    """With one digit after the point below `whole_from`, unless that is a 0."""
+    plain = value >= whole_from or f"{value:.1f}".endswith(".0")
+    return locale().number(value, 0 if plain else 1)
 
 
-def time_text(seconds: float) -> str:
-    """Duration in words: 20 s, 3 min, 1 h 05."""
+def time_code(seconds: float) -> tuple[str, dict[str, int | str]]:
+    """The code of a duration, and its facts."""
     if seconds < 90:
-        return f"{max(1, round(seconds))} s"
+        return "time-seconds", {"seconds": max(1, round(seconds))}
     if seconds < 90 * 60:
-        return f"{round(seconds / 60)} min"
+        return "time-minutes", {"minutes": round(seconds / 60)}
     hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes:02}" if hours < 48 else f"{hours // 24} days"
+    if hours < 48:
+        return "time-hours", {"hours": hours, "minutes": f"{minutes:02}"}
+    return "time-days", {"days": hours // 24}
 
 
-def age_text(seconds: float) -> str:
-    """Age in words: today, 3 days ago, 2 months ago."""
+def age_code(seconds: float) -> tuple[str, dict[str, int | str]]:
+    """The code of an age, and its facts."""
     days = int(seconds // 86_400)
-    if days < 1:
-        return "today"
-    for length, name in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):
+    for length, unit in ((365, "years"), (30, "months"), (7, "weeks"), (1, "days")):
         if days >= length:
-            count = days // length
-            return f"{count} {name}{'' if count == 1 else 's'} ago"
-    return "today"
+            return f"age-{unit}", {"count": days // length}
+    return "age-today", {}

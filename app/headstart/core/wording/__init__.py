@@ -1,19 +1,26 @@
-"""Texts for users, by code: the one place with the sentences of problems, notices and reasons.
+"""Texts for users, by code: the one place with the sentences of problems, notices and reasons. The
+window's own words are in `ui.wording`.
 
-A sentence names its facts in braces, with Python's format; `{count:n turn is|turns are}` writes the
-number and the form that goes with it, `{count:size}` bytes in units. A fact can be the code of
-another sentence with the same facts: `{reason:message}` and `{reason:remedy}` are its two halves,
+A sentence names its facts in braces, with Python's format. Numbers are written by the locale:
+`{count:,}`, `{share:.0%}`, `{speed:.1f}`; `{size:size}` are bytes in units, `{rest:time}` and
+`{age:age}` seconds in words, `{used:tokens}` and `{likes:short}` rounded counts, `{names:list}` is
+a list with its “and”. `{count:n turn is|turns are}` is the number with the English form that goes
+with it; `{count:plural one=# ход|few=# хода|other=# ходов}` does that in any language, and
+`{who:select user=You|other=The model}` chooses by a fact. A fact can be the code of another
+sentence with the same facts: `{reason:message}` and `{reason:remedy}` are its two halves,
 `{reason:text}` both.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from headstart.core.text.shown import size_text
+from headstart.core.text.locale import locale, plural
+from headstart.core.text.shown import age_code, count_text, size_text, time_code, tokens_text
 
 
 class _Words(string.Formatter):
@@ -21,13 +28,19 @@ class _Words(string.Formatter):
         self._facts = facts
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec.startswith("n "):
-            one, _, many = format_spec[2:].partition("|")
-            return f"{value:,} {one if value == 1 else many}"
-        if format_spec == "size":
-            return size_text(value)
+        if not format_spec:
+            return str(value)
         if format_spec in _HALVES:
             return self._half(str(value), _HALVES[format_spec])
+        kind, _, rest = format_spec.partition(" ")
+        if kind in _CHOICES and rest:
+            return _CHOICES[kind](value, rest)
+        if format_spec in _AMOUNTS:
+            return _AMOUNTS[format_spec](value)
+        number = _NUMBER.fullmatch(format_spec)
+        if number is not None:
+            write = locale().percent if number[2] == "%" else locale().number
+            return write(value, int(number[1] or 0))
         return str(super().format_field(value, format_spec))
 
     def _half(self, code: str, half: slice) -> str:
@@ -42,6 +55,60 @@ class _Words(string.Formatter):
 
 
 _HALVES = {"message": slice(0, 1), "remedy": slice(1, 2), "text": slice(0, 2)}
+# “,”, “,.1f”, “.0f”, “.0%”
+_NUMBER = re.compile(r",?(?:\.(\d+))?([f%]?)")
+
+
+def worded(text: str, facts: Mapping[str, object]) -> str:
+    """A sentence with its facts in their places; raises KeyError, ValueError or TypeError for facts
+    that are missing or of another kind."""
+    return _Words(facts).vformat(text, (), facts) if "{" in text or "}" in text else text
+
+
+def say(code: str, **facts: object) -> str:
+    """The sentence of a code without its way out."""
+    return sentences(code, facts)[0]
+
+
+def time_text(seconds: float) -> str:
+    """Duration in words: 20 s, 3 min, 1 h 05."""
+    code, facts = time_code(seconds)
+    return say(code, **facts)
+
+
+def age_text(seconds: float) -> str:
+    """Age in words: today, 3 days ago, 2 months ago."""
+    code, facts = age_code(seconds)
+    return say(code, **facts)
+
+
+def _by_number(value: int, forms: str) -> str:
+    one, _, many = forms.partition("|")
+    return f"{locale().number(value)} {one if value == 1 else many}"
+
+
+def _by_form(value: int, forms: str) -> str:
+    return _chosen(plural(value), forms).replace("#", locale().number(value))
+
+
+def _chosen(wanted: str, forms: str) -> str:
+    known = dict(form.split("=", 1) for form in forms.split("|"))
+    return known.get(wanted, known["other"])
+
+
+_CHOICES: dict[str, Callable[[Any, str], str]] = {
+    "n": _by_number,
+    "plural": _by_form,
+    "select": lambda value, forms: _chosen(str(value), forms),
+}
+_AMOUNTS: dict[str, Callable[[Any], str]] = {
+    "size": size_text,
+    "tokens": tokens_text,
+    "short": count_text,
+    "time": time_text,
+    "age": age_text,
+    "list": lambda items: locale().listed(items),
+}
 
 
 @functools.cache
@@ -60,12 +127,14 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
         phrases,
         reasons,
         servers,
+        settings,
     )
 
     found: dict[str, tuple[str, str]] = {}
     for room in (attachments, chats, files, heads, home, hub, imports, models, servers):
         found.update(room.PROBLEMS)
     found.update(phrases.PHRASES)
+    found.update(settings.SETTINGS)
     for table in (notices.NOTICES, reasons.REASONS):
         found.update({code: (text, "") for code, text in table.items()})
     return found
@@ -77,7 +146,7 @@ def sentences(code: str, facts: Mapping[str, object]) -> tuple[str, str]:
     found = catalogue().get(code)
     if found is not None:
         try:
-            message, remedy = (_Words(facts).vformat(text, (), facts) for text in found)
+            message, remedy = (worded(text, facts) for text in found)
         except (KeyError, ValueError, TypeError, IndexError):
             pass
         else:

@@ -78,4 +78,12 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Choose conversations.json beside it, or the whole zip.",
     ),
     "import-twice": ("It is in the file a second time.", ""),
+    "file-format-headstart": ("Headstart", "Everything: all versions, files, settings and figures"),
+    "file-format-markdown": ("Markdown", "Text for editors and notes"),
+    "file-format-html": ("Web page", "One file, for any browser"),
+    "file-format-pdf": ("PDF", "For print"),
+    "file-format-odt": ("Document", "For LibreOffice and Word"),
+    "file-format-text": ("Plain text", "Nothing but words"),
+    "file-format-trace": ("JSON lines, session trace", "As Hugging Face and llama.cpp read it"),
+    "file-format-training": ("JSON lines, messages", "As OpenAI reads it for training"),
 }

@@ -105,4 +105,15 @@ NOTICES: dict[str, str] = {
         "{count:n reply was|replies were} interrupted when the program ended; the text is here, "
         "and can be continued."
     ),
+    "gain": "{times:.1f}× faster",
+    "own-layers": "Own layers",
+    "time-seconds": "{seconds} s",
+    "time-minutes": "{minutes} min",
+    "time-hours": "{hours} h {minutes}",
+    "time-days": "{days:n day|days}",
+    "age-today": "today",
+    "age-days": "{count:n day|days} ago",
+    "age-weeks": "{count:n week|weeks} ago",
+    "age-months": "{count:n month|months} ago",
+    "age-years": "{count:n year|years} ago",
 }

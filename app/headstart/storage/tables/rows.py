@@ -41,7 +41,8 @@ from headstart.core.text.whole import whole_json
 from headstart.core.told import from_stored, told
 
 _E = TypeVar("_E", bound=Enum)
-DAMAGED = told("message-damaged").text
+# the code of an error for a message whose row cannot be read
+DAMAGED = "message-damaged"
 
 
 def encode_options(options: ChatOptions) -> str:
@@ -306,7 +307,7 @@ def message_value(
         model=row.model,
         model_host=row.model_host,
         model_key=row.model_key,
-        error=_error(row.error) if sound else DAMAGED,
+        error=_error(row.error) if sound else told(DAMAGED).text,
         stats=stats,
         version=version,
         versions=versions,

@@ -15,11 +15,12 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.flow import FlowLayout
 from headstart.ui.kit.tool import small_tool
+from headstart.ui.wording import say
 
 # pixels of a name
 _NAME = 240
-_BLIND = "It gets the image’s name only. A model with a projector file sees images."
-_SCAN = "Pages that are pictures have no text that a model could read."
+_BLIND = "composer.gets-images-name-only-model"
+_SCAN = "composer.pages-pictures-have-no-text"
 
 
 class Chip(QFrame):
@@ -45,11 +46,11 @@ class Chip(QFrame):
         self._warning.setObjectName("warning")
         # the name of a model that does not see it
         self._blind = ""
-        self.encoding = small_tool(self, "chevron-down", name="Encoding")
+        self.encoding = small_tool(self, "chevron-down", name=say("composer.encoding"))
         self.encoding.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.encoding.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._menu: QMenu | None = None
-        self.cross = small_tool(self, "x", name=f"Remove {attachment.name}")
+        self.cross = small_tool(self, "x", name=say("composer.remove-name", name=attachment.name))
         self.cross.clicked.connect(lambda: self.removed.emit(self.attachment.id))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 4, 4, 4)
@@ -70,7 +71,11 @@ class Chip(QFrame):
     def show_attachment(self, attachment: Attachment) -> None:
         self.attachment = attachment
         is_image = isinstance(attachment.part, ImagePart)
-        warning = f"{self._blind} does not see it" if is_image and self._blind else ""
+        warning = (
+            say("composer.blind-does-not-see", blind=self._blind)
+            if is_image and self._blind
+            else ""
+        )
         warning = warning or attachment.warning
         self._facts.setText(attachment.facts)
         self._facts.setVisible(bool(attachment.facts))
@@ -80,8 +85,14 @@ class Chip(QFrame):
         self.setAccessibleName(said)
         self._show_icon()
         self._show_encoding()
-        tip = f"{attachment.name}: open it, or choose pages" if attachment.part else attachment.name
-        why = f"\n{_BLIND}" if is_image and self._blind else f"\n{_SCAN}" if warning else ""
+        tip = (
+            say("composer.name-open-or-choose-pages", name=attachment.name)
+            if attachment.part
+            else attachment.name
+        )
+        why = (
+            f"\n{say(_BLIND)}" if is_image and self._blind else f"\n{say(_SCAN)}" if warning else ""
+        )
         self.setToolTip(tip + why)
 
     def _show_icon(self) -> None:
@@ -100,11 +111,10 @@ class Chip(QFrame):
         if not name:
             return
         self.encoding.setText(name)
-        self.encoding.setAccessibleName(f"Encoding of {self.attachment.name}: {name}")
-        self.encoding.setToolTip(
-            "The file does not say how its letters are encoded.\n"
-            "If they look wrong, choose another encoding."
+        self.encoding.setAccessibleName(
+            say("composer.encoding-of-name-name2", name=self.attachment.name, name2=name)
         )
+        self.encoding.setToolTip(say("composer.file-does-not-say-how"))
         if self._menu is None:
             self._menu = self._encodings()
             self.encoding.setMenu(self._menu)

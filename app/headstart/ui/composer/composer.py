@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.text.shown import count_words, is_blank
+from headstart.core.text.shown import is_blank
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.edit import GrowingEdit
@@ -27,13 +27,14 @@ from headstart.ui.kit.composing import commit_focused, word_in
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.hover import settle_after
 from headstart.ui.kit.tool import small_tool
+from headstart.ui.wording import say
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
 # pixels below which the buttons have no words
 _NARROW = 480
-HINT = "Enter sends · Shift+Enter starts a new line"
-WRITING_HINT = "Enter sends it after this reply · Ctrl+Enter at once"
+HINT = "composer.enter-sends-shift-enter-starts"
+WRITING_HINT = "composer.enter-sends-after-reply-ctrl"
 
 
 class Composer(QFrame):
@@ -53,13 +54,13 @@ class Composer(QFrame):
         self.setObjectName("composer")
         self._writing = False
         self.edit = GrowingEdit(self)
-        self.edit.setAccessibleName("Message")
+        self.edit.setAccessibleName(say("composer.message"))
         self.edit.submitted.connect(self._submit)
         self.edit.pressed_on.connect(self._interrupt)
         self.edit.textChanged.connect(self._on_text)
         self.edit.composed.connect(lambda: self.set_writing(self._writing))
         self.edit.installEventFilter(self)
-        self._hint = ElidedLabel(HINT, self, name="hint")
+        self._hint = ElidedLabel(say(HINT), self, name="hint")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.button = QPushButton(self)
         self.button.setObjectName("send")
@@ -68,10 +69,12 @@ class Composer(QFrame):
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self._on_button)
         self.attachments = AttachmentRow(self)
-        self.attach = small_tool(self, "paperclip", "Attach", "Attach files to the message")
+        self.attach = small_tool(
+            self, "paperclip", say("composer.attach"), say("composer.attach-files-to-message")
+        )
         self.attach.clicked.connect(self.attach_requested)
-        name = "Prompts; or type / in a message"
-        self.prompts = small_tool(self, "square-slash", "Prompts", name)
+        name = say("composer.prompts-or-type-in-message")
+        self.prompts = small_tool(self, "square-slash", say("composer.prompts"), name)
         self.prompts.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.prompts_menu = QMenu(self.prompts)
         settle_after(self.prompts_menu, self.prompts)
@@ -111,8 +114,12 @@ class Composer(QFrame):
     def set_writing(self, writing: bool) -> None:
         """While a reply is written the button stops it, and Enter has the message wait."""
         self._writing = writing
-        self.button.setAccessibleName("Stop writing" if writing else "Send the message")
-        self.button.setToolTip("Stop writing (Esc)" if writing else "Send (Enter)")
+        self.button.setAccessibleName(
+            say("composer.stop-writing") if writing else say("composer.send-message")
+        )
+        self.button.setToolTip(
+            say("composer.stop-writing-esc") if writing else say("composer.send-enter")
+        )
         enabled = writing or self._sendable
         name = "stop" if writing else "arrow-up"
         self.button.setIcon(icons.icon(name, "on_accent" if enabled else "quiet"))
@@ -143,8 +150,8 @@ class Composer(QFrame):
 
     def set_ahead(self, tokens: int) -> None:
         """Tokens of the message that are prefilled already."""
-        self.ahead.set_full_text(f"{count_words(tokens, 'token')} processed" if tokens else "")
-        self.ahead.setToolTip("Processed while you typed")
+        self.ahead.set_full_text(say("composer.tokens-processed", tokens=tokens) if tokens else "")
+        self.ahead.setToolTip(say("composer.processed-while-you-typed"))
         self.ahead.setVisible(tokens > 0 and not self._writing)
 
     def set_prefills_ahead(self, on: bool) -> None:
@@ -154,8 +161,10 @@ class Composer(QFrame):
     def set_host(self, host: str, empty: bool) -> None:
         """Name the host that gets the message ("" for this computer); `empty`: the chat has none
         yet."""
-        words = "Ask anything" if empty else "Message"
-        self.edit.setPlaceholderText(f"{words}: goes to {host} when you send it" if host else words)
+        words = say("composer.ask-anything") if empty else say("composer.message")
+        self.edit.setPlaceholderText(
+            say("composer.words-goes-to-host-when", words=words, host=host) if host else words
+        )
 
     def set_hint(self, text: str) -> None:
         """Show the target of the pointer; "" for nothing."""
@@ -168,9 +177,9 @@ class Composer(QFrame):
     @property
     def _waiting_hint(self) -> str:
         if self._writing:
-            return WRITING_HINT if self._sendable else ""
+            return say(WRITING_HINT) if self._sendable else ""
         # how much of the context is used matters more
-        return HINT if self.context.isHidden() else ""
+        return say(HINT) if self.context.isHidden() else ""
 
     @property
     def hint(self) -> str:

@@ -16,16 +16,13 @@ from headstart.core.events import PromptSize
 from headstart.ui.attachment import Attachment
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.one_window import OneWindow
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.attachment_window import AttachmentWindow
     from headstart.ui.composer.pages_window import PagesWindow
 
-_FILES = (
-    "Text, documents and images (*.txt *.md *.pdf *.docx *.html *.htm *.csv *.tsv *.json *.xml"
-    " *.py *.js *.ts *.c *.h *.cpp *.rs *.go *.java *.sh *.log *.png *.jpg *.jpeg *.webp *.gif"
-    " *.bmp *.tif *.tiff);;All files (*)"
-)
+_FILES = "composer.text-documents-and-images-txt"
 
 
 class Verbs(Protocol):
@@ -66,9 +63,9 @@ class AttachmentOpener(QObject):
     # --- into the message ----------------------------------------------------------------
 
     def ask_files(self) -> None:
-        dialog = file_dialog(self._parent, "Attach files", self.folder)
+        dialog = file_dialog(self._parent, say("composer.attach-files"), self.folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilters(_FILES.split(";;"))
+        dialog.setNameFilters(say(_FILES).split(";;"))
         dialog.filesSelected.connect(self.add_files)
         dialog.open()
 
@@ -79,7 +76,7 @@ class AttachmentOpener(QObject):
 
     def paste_image(self, image: QImage) -> None:
         if not image.isNull():
-            self._verbs.add_image(image, "Pasted image.png")
+            self._verbs.add_image(image, say("composer.pasted-image-png"))
 
     # --- looking into it -----------------------------------------------------------------
 
@@ -136,7 +133,7 @@ class AttachmentOpener(QObject):
             self.window.set_image(image)
 
     def _ask_where(self, part: FilePart | ImagePart) -> None:
-        dialog = file_dialog(self._parent, "Save a copy", self.folder)
+        dialog = file_dialog(self._parent, say("composer.save-copy"), self.folder)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(part.name)
         dialog.fileSelected.connect(lambda path: self.save_requested.emit(part, path))

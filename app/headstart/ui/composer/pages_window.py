@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 
 from headstart.core.chats.attachments import Extracted, about_tokens, numbers_of, ranges_text
 from headstart.core.chats.parts import FilePart
-from headstart.core.text.shown import count_words
 from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 # of what a page begins with
 _BEGINNING = 90
@@ -46,7 +46,7 @@ class PagesWindow(Sheet):
     ) -> None:
         """`tokens`: of what is chosen of it now, 0 where they were not counted."""
         unit = found.unit.value
-        super().__init__(f"Choose {unit}s of {part.name}", parent, (720, 560))
+        super().__init__(say("composer.choose-of", unit=unit, name=part.name), parent, (720, 560))
         self.setMinimumSize(460, 320)
         self._found, self._room, self._unit = found, room, unit
         about = about_tokens(part.text)
@@ -63,16 +63,22 @@ class PagesWindow(Sheet):
     def _build(self, part: FilePart, found: Extracted) -> None:
         unit = self._unit
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText(f"Show {unit}s with these words")
+        self.search.setPlaceholderText(say("composer.show-with-words", unit=unit))
         self.search.setAccessibleName(self.search.placeholderText())
         clearable(self.search)
         self.search.textChanged.connect(self._filter)
         self.list = QTreeWidget(self)
         self.list.setColumnCount(3)
-        self.list.setHeaderLabels([unit.capitalize(), "Begins with", "Tokens"])
+        self.list.setHeaderLabels(
+            [
+                say("composer.one-of-them", unit=unit),
+                say("composer.begins-with"),
+                say("composer.tokens"),
+            ]
+        )
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
-        self.list.setAccessibleName(f"{unit.capitalize()}s of {part.name}")
+        self.list.setAccessibleName(say("composer.all-of", unit=unit, name=part.name))
         header = self.list.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -82,23 +88,23 @@ class PagesWindow(Sheet):
         self.list.addTopLevelItems(self._items)
         self.list.itemChanged.connect(self._on_ticked)
         self.numbers = QLineEdit(self)
-        self.numbers.setAccessibleName(f"Numbers of {unit}s")
+        self.numbers.setAccessibleName(say("composer.numbers-of", unit=unit))
         self.numbers.setPlaceholderText("1–3, 7")
         self.numbers.textEdited.connect(self._on_numbers)
-        self.fitting = QPushButton("As many as fit", self)
+        self.fitting = QPushButton(say("composer.as-many-as-fit"), self)
         self.fitting.clicked.connect(lambda: self._tick(self._that_fit()))
-        everything = QPushButton("All", self)
+        everything = QPushButton(say("composer.all"), self)
         everything.clicked.connect(lambda: self._tick(self._visible() or self._all))
-        nothing = QPushButton("None", self)
+        nothing = QPushButton(say("composer.none"), self)
         nothing.clicked.connect(lambda: self._tick(()))
         self.hint = QLabel(self)
         self.hint.setObjectName("quiet")
         self.hint.setWordWrap(True)
-        self.use = QPushButton("Use these", self)
+        self.use = QPushButton(say("composer.use-these"), self)
         self.use.setObjectName("primary")
         self.use.setDefault(True)
         self.use.clicked.connect(self._accept)
-        cancel = QPushButton("Cancel", self)
+        cancel = QPushButton(say("composer.cancel"), self)
         cancel.clicked.connect(self.reject)
         for button in (self.fitting, everything, nothing, cancel):
             button.setAutoDefault(False)
@@ -116,7 +122,9 @@ class PagesWindow(Sheet):
         self.column.addLayout(below)
 
     def _row(self, number: int, text: str) -> QTreeWidgetItem:
-        begins = " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING] or "no text, only a picture"
+        begins = " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING] or say(
+            "composer.no-text-only-picture"
+        )
         item = QTreeWidgetItem([str(number), begins, f"{self.counts[number - 1]:,}"])
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
         item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight)
@@ -179,9 +187,11 @@ class PagesWindow(Sheet):
     def _show_sum(self) -> None:
         numbers = self.ticked
         tokens = sum(self.counts[number - 1] for number in numbers)
-        words = f"{count_words(len(numbers), self._unit)}, about {tokens:,} tokens"
-        if self._room is not None:
-            words += f"; there is room for {max(0, self._room):,}"
+        facts = {"unit": self._unit, "count": len(numbers), "tokens": tokens}
+        if self._room is None:
+            words = say("composer.chosen", **facts)
+        else:
+            words = say("composer.chosen-and-room", **facts, room=max(0, self._room))
         self.hint.setText(words)
         self.use.setEnabled(bool(numbers))
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.queue import Queued
+from headstart.ui.wording import say
 
 
 class QueuedLine(QFrame):
@@ -20,13 +21,18 @@ class QueuedLine(QFrame):
     def __init__(self, one: Queued, number: int, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("queued")
-        self.setAccessibleName(f"Waiting message {number}: {one.words}")
-        label = QLabel("Next" if number == 1 else f"Then, {number}", self)
+        self.setAccessibleName(
+            say("composer.waiting-message-number-words", number=number, words=one.words)
+        )
+        label = QLabel(
+            say("composer.next") if number == 1 else say("composer.then-number", number=number),
+            self,
+        )
         label.setObjectName("quiet")
         words = ElidedLabel(one.words, self, 80)
         words.setToolTip(one.text)
-        self.edit = small_tool(self, "pencil", name="Edit this message")
-        self.remove = small_tool(self, "x", name="Do not send this message")
+        self.edit = small_tool(self, "pencil", name=say("composer.edit-message"))
+        self.remove = small_tool(self, "x", name=say("composer.do-not-send-message"))
         self.edit.clicked.connect(self.edited)
         self.remove.clicked.connect(self.removed)
         row = QHBoxLayout(self)
@@ -52,7 +58,7 @@ class QueuedRows(QWidget):
         self._column.setSpacing(4)
         self.lines: list[QueuedLine] = []
         # for who stopped the reply, and wants what waits to go all the same
-        self.send = QPushButton("Send waiting messages", self)
+        self.send = QPushButton(say("composer.send-waiting-messages"), self)
         self.send.setObjectName("row")
         self.send.clicked.connect(self.send_wanted)
         self.send.hide()

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.text.shown import tokens_text
 from headstart.ui.kit import theme
+from headstart.ui.wording import say
 
 _RING, _GAP = 14, 6
 
@@ -27,16 +27,15 @@ class ContextRing(QWidget):
         """Tokens; more than `limit` leave no room for a reply (0: nobody knows)."""
         self.used, self._size = used, size
         self._over = bool(limit) and used > limit
-        self.text = f"{tokens_text(used)} of {tokens_text(size)}" if size else ""
-        if self._over:
-            self.text += ": too many"
-        told = f"{used:,} of {size:,} tokens of the context"
-        self.setToolTip(
-            f"{told}; shorten to {limit:,} to leave room for a reply"
-            if self._over
-            else f"{told}: used with this message, of the model's context"
+        code = "composer.too-many" if self._over else "composer.used-of-size"
+        self.text = say(code, used=used, size=size) if size else ""
+        code = "composer.shorten" if self._over else "composer.used-of-context"
+        self.setToolTip(say(code, used=used, size=size, limit=limit))
+        self.setAccessibleName(
+            say("composer.context-used-of-size-tokens", used=used, size=size)
+            if size
+            else say("composer.context")
         )
-        self.setAccessibleName(f"Context: {used:,} of {size:,} tokens" if size else "Context")
         self.setVisible(bool(size))
         self.updateGeometry()
         self.update()

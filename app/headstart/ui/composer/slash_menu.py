@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEd
 
 from headstart.core.text.matching import score
 from headstart.ui.kit import icons
+from headstart.ui.wording import say
 
 # rows that are seen at once, and a name's longest beginning that is looked for
 _ROWS, _ROW_HEIGHT, _LONGEST = 8, 32, 60
@@ -44,7 +45,7 @@ class SlashMenu(QFrame):
         self._left = False
         self.list = QListWidget(self)
         self.list.setObjectName("plainList")
-        self.list.setAccessibleName("Prompts and commands")
+        self.list.setAccessibleName(say("composer.prompts-and-commands"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setIconSize(QSize(16, 16))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -20,10 +20,11 @@ from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
 from headstart.core.events import Loading, Prefilling, TextAdded, Waiting
 from headstart.ui.kit.tasks import Tasks
+from headstart.ui.wording import say
 
 # how often the list says how fast a reply is being written
 SPEED_SECONDS = 0.5
-WRITING, WAITING = "Writing…", "Waiting for another chat…"
+WRITING, WAITING = "controllers.writing", "controllers.waiting-for-another-chat"
 # how often it is seen whether another program changed chats; some microseconds in another thread
 SOON_MS, WATCH_MS = 500, 60_000
 # what a line of the list does not show
@@ -139,7 +140,7 @@ class ChatListController(QObject):
         summaries = await self._chat_list.summaries()
         self._titles = {chat.id: chat.title for chat in summaries}
         writing = self._replies.writing_chats()
-        self.listed.emit(summaries, {one: self._statuses.get(one, WRITING) for one in writing})
+        self.listed.emit(summaries, {one: self._statuses.get(one, say(WRITING)) for one in writing})
 
     async def _list_one(self, chat_id: str) -> None:
         summary = await self._chat_list.summary(chat_id)
@@ -147,7 +148,7 @@ class ChatListController(QObject):
             self._titles[chat_id] = summary.title
         writing = self._replies.reply_in(chat_id) is not None
         self.line_changed.emit(chat_id, summary)
-        self._say(chat_id, self._statuses.get(chat_id, WRITING) if writing else None)
+        self._say(chat_id, self._statuses.get(chat_id, say(WRITING)) if writing else None)
 
     def _say(self, chat_id: str, status: str | None) -> None:
         if status is None:
@@ -190,11 +191,11 @@ class ChatListController(QObject):
         event, now = change.event, time.monotonic()
         if isinstance(event, Waiting | Loading | Prefilling):
             waiting = isinstance(event, Waiting)
-            self._say(change.chat_id, WAITING if waiting else WRITING)
+            self._say(change.chat_id, say(WAITING if waiting else WRITING))
             return
         if not isinstance(event, TextAdded) or now - self._speed_shown < SPEED_SECONDS:
             return
         if event.tokens > 1 and event.seconds > 0:
             self._speed_shown = now
             speed = (event.tokens - 1) / event.seconds
-            self._say(change.chat_id, f"{WRITING} {speed:.0f} tok/s")
+            self._say(change.chat_id, say("controllers.writing-speed", speed=speed))

@@ -26,6 +26,7 @@ from headstart.core.settings.schema import changed
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.kit.tasks import Problems, Tasks
 from headstart.ui.open_chat import OpenChat
+from headstart.ui.wording import say
 
 
 class ModelsController(QObject):
@@ -109,7 +110,9 @@ class ModelsController(QObject):
             self._name = self._models.name_of((chat.model if chat is not None else "") or "")
             self._key = ""
             self.answering.emit(None)
-            self.model_changed.emit(self._name, "is missing" if self._name else "", 1.0)
+            self.model_changed.emit(
+                self._name, say("controllers.missing") if self._name else "", 1.0
+            )
         else:
             self._name, self._key = model.name, model.key
             self.answering.emit(model)

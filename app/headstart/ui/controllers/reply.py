@@ -19,11 +19,12 @@ from headstart.core.events import (
 )
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
+from headstart.ui.wording import say
 
 # a prefill of fewer tokens than this is over before anyone could read about it
 SHOWN_PREFILL = 64
-WAITING = "Waiting for the reply in another chat…"
-LOOKING = "Looking at an image…"
+WAITING = "controllers.waiting-for-reply-in-another"
+LOOKING = "controllers.looking-at-image"
 
 
 class ReplyController(QObject):
@@ -79,15 +80,22 @@ class ReplyController(QObject):
                     self._shown.add(piece)
                 self._emit_text(message_id)
             case Waiting():
-                self.reply_progress.emit(message_id, WAITING)
+                self.reply_progress.emit(message_id, say(WAITING))
             case Loading(model=model, fraction=fraction, draft=draft):
-                what = f"the draft {model.name}" if draft else model.name
-                self.reply_progress.emit(message_id, f"Loading {what}… {fraction:.0%}")
+                what = say("controllers.draft-name", name=model.name) if draft else model.name
+                self.reply_progress.emit(
+                    message_id,
+                    say("controllers.loading-what-fraction", what=what, fraction=fraction),
+                )
             case Prefilling(image=True):
-                self.reply_progress.emit(message_id, LOOKING)
+                self.reply_progress.emit(message_id, say(LOOKING))
             case Prefilling(done=done, total=total, reused=reused):
                 long = total - reused >= SHOWN_PREFILL
-                text = f"Processing {done:,} of {total:,} tokens…" if long else "Processing…"
+                text = (
+                    say("controllers.processing-done-of-total-tokens", done=done, total=total)
+                    if long
+                    else say("controllers.processing")
+                )
                 self.reply_progress.emit(message_id, text)
             case Speculating():
                 self.speculating.emit(event)

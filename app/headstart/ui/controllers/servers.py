@@ -12,6 +12,7 @@ from headstart.chat.servers import Offered, Servers
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, Nearby
 from headstart.ui.kit.tasks import Tasks
+from headstart.ui.wording import say
 
 
 class ServersController(QObject):
@@ -60,7 +61,9 @@ class ServersController(QObject):
         except EnvironmentProblem as problem:
             self.result.emit(connection.id, str(problem), False)
             return
-        self.result.emit(saved.id, "Asking…" if notice is None else notice.text, False)
+        self.result.emit(
+            saved.id, say("controllers.asking") if notice is None else notice.text, False
+        )
         self.saved.emit(saved.id)
         self.offered.emit(await self._servers.offer(saved.id))
         if notice is not None:

@@ -14,6 +14,7 @@ from headstart import __version__
 from headstart.core.resources import resources
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.shell.unexpected import versions
+from headstart.ui.wording import say
 
 # of a requirement, what ends its name
 _NAME = re.compile(r"[^\w.-]")
@@ -21,13 +22,13 @@ _NAME = re.compile(r"[^\w.-]")
 
 class AboutSheet(Sheet):
     def __init__(self, parent: QWidget | None) -> None:
-        super().__init__("About Headstart", parent, (560, 520))
+        super().__init__(say("help.about-headstart"), parent, (560, 520))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         logo = QSvgWidget(str(resources() / "icons" / "headstart.svg"), self)
         logo.setFixedSize(48, 48)
-        name = QLabel(f"Headstart {__version__}", self)
+        name = QLabel(say("help.headstart-version", version=__version__), self)
         name.setObjectName("pageTitle")
-        words = self.word("Chats with language models on this computer. " + versions())
+        words = self.word(say("help.about", versions=versions()))
         text = QVBoxLayout()
         text.addWidget(name)
         text.addWidget(words)
@@ -37,13 +38,13 @@ class AboutSheet(Sheet):
         head.addLayout(text, 1)
         self.parts = QPlainTextEdit(self)
         self.parts.setReadOnly(True)
-        self.parts.setAccessibleName("Licences")
+        self.parts.setAccessibleName(say("help.licences"))
         self.parts.setPlainText(licences())
-        close = QPushButton("Close", self)
+        close = QPushButton(say("help.close"), self)
         close.setDefault(True)
         close.clicked.connect(self.accept)
         self.column.addLayout(head)
-        self.column.addWidget(QLabel("Made with", self))
+        self.column.addWidget(QLabel(say("help.made-with"), self))
         self.column.addWidget(self.parts, 1)
         self.buttons(close)
 

@@ -14,13 +14,14 @@ from headstart.core.resources import guide
 from headstart.ui.kit import theme
 from headstart.ui.kit.reading import show_markdown
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 _LINK = re.compile(r"^\d+\. \[(?P<title>[^\]]+)\]\((?P<file>[\w-]+\.md)\)", re.MULTILINE)
 _FILE = int(Qt.ItemDataRole.UserRole)
 _NAMES = 200
 # pictures beside the words, as wide as these at most
 _PICTURE = 640
-GONE = "The guide is not here. It belongs to the program: installing it again brings it back."
+GONE = "help.guide-not-here-belongs-to"
 
 
 class GuideText(QTextBrowser):
@@ -29,7 +30,7 @@ class GuideText(QTextBrowser):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setOpenLinks(False)
-        self.setAccessibleName("Guide")
+        self.setAccessibleName(say("help.guide"))
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         text = name.toString() if isinstance(name, QUrl) else name
@@ -44,11 +45,11 @@ class GuideText(QTextBrowser):
 
 class GuideSheet(Sheet):
     def __init__(self, parent: QWidget | None, page: str = "") -> None:
-        super().__init__("Guide", parent, (1020, 720))
+        super().__init__(say("help.guide"), parent, (1020, 720))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.names = QListWidget(self)
         self.names.setObjectName("settingsNames")
-        self.names.setAccessibleName("Pages of the guide")
+        self.names.setAccessibleName(say("help.pages-of-guide"))
         self.names.setFixedWidth(theme.px(_NAMES))
         self.names.setWordWrap(True)
         self.names.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -78,7 +79,7 @@ class GuideSheet(Sheet):
                 self.names.setCurrentRow(row)
                 return
         if not self.names.count():
-            self.text.setPlainText(GONE)
+            self.text.setPlainText(say(GONE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -89,7 +90,7 @@ class GuideSheet(Sheet):
         try:
             words = (guide() / self.page).read_text(encoding="utf-8") if self.page else ""
         except OSError:
-            words = GONE
+            words = say(GONE)
         if words:
             show_markdown(self.text, words)
 

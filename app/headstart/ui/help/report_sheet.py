@@ -12,12 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton, QWidget
 from headstart.ui.kit import theme
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
-ABOUT = (
-    "This is all that a report would have: versions, settings without names or texts of yours, and "
-    "the log, in which kinds of errors stand and no words of any chat. Read it first; nothing is "
-    "sent from here."
-)
+ABOUT = "help.all-report-would-have-versions"
 
 
 class ReportSheet(Sheet):
@@ -27,15 +24,15 @@ class ReportSheet(Sheet):
     saved = Signal(str)
 
     def __init__(self, parent: QWidget | None) -> None:
-        super().__init__("Report a problem", parent, (760, 600))
+        super().__init__(say("help.report-problem"), parent, (760, 600))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.text = QPlainTextEdit("Reading the log…", self)
+        self.text = QPlainTextEdit(say("help.reading-log"), self)
         self.text.setReadOnly(True)
         self.text.setFont(theme.code_font(12))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setAccessibleName("What a report would have")
-        self.copy = QPushButton("Copy", self)
-        self.save = QPushButton("Save to a folder…", self)
+        self.text.setAccessibleName(say("help.what-report-would-have"))
+        self.copy = QPushButton(say("help.copy"), self)
+        self.save = QPushButton(say("help.save-to-folder"), self)
         self.save.setObjectName("primary")
         for button in (self.copy, self.save):
             button.setAutoDefault(False)
@@ -43,7 +40,7 @@ class ReportSheet(Sheet):
         self.copy.clicked.connect(self._on_copy)
         self.save.clicked.connect(self._ask)
         self.said = self.word()
-        self.column.addWidget(self.word(ABOUT))
+        self.column.addWidget(self.word(say(ABOUT)))
         self.column.addWidget(self.text, 1)
         self.column.addWidget(self.said)
         self.buttons(self.copy, self.save)
@@ -54,17 +51,17 @@ class ReportSheet(Sheet):
             button.setEnabled(True)
 
     def show_saved(self, folder: str) -> None:
-        self.said.setText(f"Saved to {folder}")
+        self.said.setText(say("help.saved-to-folder", folder=folder))
         QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
 
     def _on_copy(self) -> None:
         QGuiApplication.clipboard().setText(self.text.toPlainText())
-        self.said.setText("Copied")
+        self.said.setText(say("help.copied"))
 
     def _ask(self) -> None:
         place = QStandardPaths.StandardLocation.DocumentsLocation
         start = QStandardPaths.writableLocation(place) or str(Path.home())
-        dialog = file_dialog(self.window(), "A folder for the report", start)
+        dialog = file_dialog(self.window(), say("help.folder-for-report"), start)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.saved)
         dialog.open()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidg
 from headstart.chat.answer_formats import CheckedFormat
 from headstart.ui.inspector.own import OwnRow
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 ANY = '{"type": "object"}'
 EXAMPLE = """{
@@ -36,13 +37,15 @@ class AnswerFormatPanel(QWidget):
         super().__init__(parent)
         self._value = ""
         self.kind = QComboBox(self)
-        self.kind.setAccessibleName("Answer format")
+        self.kind.setAccessibleName(say("inspector.answer-format"))
         self.kind.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.kind.addItems(["Free text", "JSON", "JSON that fits a schema"])
+        self.kind.addItems(
+            [say("inspector.free-text"), say("inspector.json"), say("inspector.json-fits-schema")]
+        )
         self.kind.activated.connect(self._choose)
         self.schema = TextEdit(self)
         self.schema.setObjectName("code")
-        self.schema.setAccessibleName("JSON Schema")
+        self.schema.setAccessibleName(say("inspector.json-schema"))
         self.schema.setTabChangesFocus(True)
         self.schema.setFixedHeight(150)
         self.said = QLabel(self)
@@ -50,13 +53,13 @@ class AnswerFormatPanel(QWidget):
         self.said.setWordWrap(True)
         self.sample = QLabel(self)
         self.sample.setObjectName("sample")
-        self.sample.setAccessibleName("A sample of an answer")
+        self.sample.setAccessibleName(say("inspector.sample-of-answer"))
         self.sample.setTextFormat(self.sample.textFormat().PlainText)
         self.sample.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        self._row = OwnRow("Answer format", self.kind, self, title_width)
+        self._row = OwnRow(say("inspector.answer-format"), self.kind, self, title_width)
         self._row.reset.connect(self.reset)
         for widget in (self._row, self.schema, self.said, self.sample):
             layout.addWidget(widget)
@@ -88,7 +91,9 @@ class AnswerFormatPanel(QWidget):
         if self._shown_kind != _SCHEMA or checked.schema != self.schema.toPlainText():
             return
         problem = checked.problem
-        self.said.setText("Such an answer would fit:" if problem is None else problem.text)
+        self.said.setText(
+            say("inspector.such-answer-would-fit") if problem is None else problem.text
+        )
         self.said.setObjectName("quiet" if problem is None else "warning")
         self.said.style().unpolish(self.said)
         self.said.style().polish(self.said)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from headstart.core.settings.fields import FieldInfo
 from headstart.ui.kit.fields import SliderField
+from headstart.ui.wording import say
 
 
 class CreativityField(SliderField):
@@ -13,13 +14,16 @@ class CreativityField(SliderField):
 
     def __init__(self, info: FieldInfo, parent: QWidget | None = None) -> None:
         super().__init__(info, parent)
-        self._title.rename("Creativity")
-        self.slider.setAccessibleName("Creativity")
+        self._title.rename(say("inspector.creativity"))
+        self.slider.setAccessibleName(say("inspector.creativity"))
 
     def _lay_out(self) -> None:
         self._title.setMinimumWidth(0)
         self._value.setObjectName("quiet")
-        exact, inventive = QLabel("exact", self), QLabel("inventive", self)
+        exact, inventive = (
+            QLabel(say("inspector.exact"), self),
+            QLabel(say("inspector.inventive"), self),
+        )
         for word in (exact, inventive):
             word.setObjectName("quiet")
         grid = QGridLayout(self)
@@ -34,4 +38,4 @@ class CreativityField(SliderField):
         grid.addWidget(inventive, 2, 1, 1, 2, self._value.alignment())
 
     def _words(self, value: float) -> str:
-        return f"temperature {super()._words(value)}"
+        return say("inspector.temperature-words", words=super()._words(value))

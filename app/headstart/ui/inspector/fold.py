@@ -9,6 +9,7 @@ from headstart.ui.inspector.own import back_button
 from headstart.ui.kit import icons
 from headstart.ui.kit.accessible import be_fold
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.wording import say
 
 
 class Fold(QWidget):
@@ -35,7 +36,7 @@ class Fold(QWidget):
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._dot = QLabel("●", self)
         self._dot.setObjectName("dot")
-        self._dot.setToolTip("This chat decides it for itself")
+        self._dot.setToolTip(say("inspector.chat-decides-for-itself"))
         self._back = back_button(title, self)
         self._back.clicked.connect(self.reset)
         self._resets = resets

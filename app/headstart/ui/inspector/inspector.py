@@ -46,11 +46,9 @@ from headstart.ui.inspector.system_prompt import SystemPromptSection
 from headstart.ui.inspector.thinking_row import ThinkingRow
 from headstart.ui.kit import theme
 from headstart.ui.kit.fields import choice_box, give_room, keep_wheel_away, take_typed
+from headstart.ui.wording import say
 
-SERVER_WORDS = (
-    "{host} answers here. It decides for itself what it caches; what it reports is shown under "
-    "each reply. Settings that it does not take are greyed out."
-)
+SERVER_WORDS = "inspector.host-answers-here-decides-for"
 # of what stands in front of a control
 TITLE_WIDTH = 120
 # what is a server's own business
@@ -104,8 +102,8 @@ class Inspector(QFrame):
         self.answer_format.reset.connect(lambda: self.change_sampling("schema", None))
         self._layout.addWidget(self.answer_format)
         self._build_folds()
-        self._reset = QPushButton("Reset to the app’s settings", body)
-        self._reset.setToolTip("Forget what this chat decides for itself")
+        self._reset = QPushButton(say("inspector.reset-to-apps-settings"), body)
+        self._reset.setToolTip(say("inspector.forget-what-chat-decides-for"))
         self._reset.clicked.connect(self.system.forget_typing)
         self._reset.clicked.connect(lambda: self._follow(*Overrides.__struct_fields__))
         self._layout.addSpacing(4)
@@ -151,17 +149,19 @@ class Inspector(QFrame):
         )
         self.when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.folds = {
-            "speculation": Fold("Drafting: details", self._body, resets=True),
+            "speculation": Fold(say("inspector.drafting-details"), self._body, resets=True),
             "sampling": self.sampling.more,
-            "prefix": Fold("Prompt cache", self._body),
-            "context": Fold("When the context is full", self._body),
+            "prefix": Fold(say("inspector.prompt-cache"), self._body),
+            "context": Fold(say("inspector.when-context-full"), self._body),
         }
         self.speculation = SpeculationPanel(self.folds["speculation"])
         self.speculation.edited.connect(self._speculation_edited)
         self.speculation.gain_changed.connect(self._show_draft)
         self.prefix = PrefixPanel(self.folds["prefix"])
         self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
-        self._when_full = OwnRow("When full", self.when_full, self.folds["context"], TITLE_WIDTH)
+        self._when_full = OwnRow(
+            say("inspector.when-full"), self.when_full, self.folds["context"], TITLE_WIDTH
+        )
         self._when_full.reset.connect(lambda: self._follow("when_full"))
         self.folds["speculation"].put(self.speculation)
         self.folds["prefix"].put(self.prefix)
@@ -216,7 +216,7 @@ class Inspector(QFrame):
         for name in (*_LOCAL_FOLDS, "context"):
             self.folds[name].setVisible(not host)
         self.server_words.setVisible(bool(host))
-        self.server_words.setText(SERVER_WORDS.format(host=host))
+        self.server_words.setText(say(SERVER_WORDS, host=host))
         for name, control in self.sampling.controls.items():
             fits = taken is None or name in taken
             if control.isEnabled() != fits:
@@ -283,7 +283,7 @@ class Inspector(QFrame):
         self.thinking.set_own(own.thinking is not None)
         self._when_full.set_own(own.when_full is not None)
         self.folds["context"].set_own(own.when_full is not None)
-        self.folds["context"].set_summary(self.when_full.currentText().lower())
+        self.folds["context"].set_summary(self.when_full.currentText())
         self.speculation.set_server(self.holding.model, self.holding.effective.sampling.temperature)
         self.folds["speculation"].set_own(own.speculation is not None)
         self.folds["speculation"].set_summary(self.speculation.summary)
@@ -369,4 +369,4 @@ def _tell_fit(control: QWidget, host: str) -> None:
     if own is None:
         own = control.toolTip()
         control.setProperty("ownToolTip", own)
-    control.setToolTip(f"{host} does not take this setting" if host else own)
+    control.setToolTip(say("inspector.host-does-not-take-setting", host=host) if host else own)

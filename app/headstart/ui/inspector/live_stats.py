@@ -8,6 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from headstart.core.chats.values import SpeculationStats
 from headstart.core.events import DraftActivity
 from headstart.ui.inspector.speculation_words import activity_words
+from headstart.ui.wording import say
+
+_NOW = "inspector.now"
+_OF_REPLY = ("inspector.accepted", "inspector.tokens-per-round", "inspector.speed")
 
 
 class LiveStats(QWidget):
@@ -17,24 +21,24 @@ class LiveStats(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         self.values: dict[str, QLabel] = {}
-        for name in ("Now", "Accepted", "Tokens per round", "Speed"):
+        for code in (_NOW, *_OF_REPLY):
             row = QHBoxLayout()
-            label, value = QLabel(name, self), QLabel(self)
+            label, value = QLabel(say(code), self), QLabel(self)
             value.setObjectName("fieldValue")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
             row.addWidget(label, 1)
             row.addWidget(value)
             layout.addLayout(row)
-            self.values[name] = value
+            self.values[code] = value
         self.why = QLabel(self)
         self.why.setObjectName("quiet")
         self.why.setWordWrap(True)
-        self.why.setAccessibleName("Why")
+        self.why.setAccessibleName(say("inspector.why"))
         layout.addWidget(self.why)
 
     def show_activity(self, activity: DraftActivity | None) -> None:
         now, why = activity_words(activity)
-        self.values["Now"].setText(now)
+        self.values[_NOW].setText(now)
         self.why.setText(why)
         self.why.setVisible(bool(why))
 
@@ -43,10 +47,15 @@ class LiveStats(QWidget):
         accepted = rounds = speed = "–"
         if stats is not None and stats.verified:
             share = stats.accepted / stats.verified
-            accepted = f"{stats.accepted:,} of {stats.verified:,} ({share:.0%})"
+            accepted = say(
+                "inspector.accepted-of-verified-share",
+                accepted=stats.accepted,
+                verified=stats.verified,
+                share=share,
+            )
         if stats is not None and stats.rounds:
             rounds = f"{(stats.rounds + stats.accepted) / stats.rounds:.1f}"
         if against_plain is not None:
-            speed = f"{against_plain:.1f}× plain decoding"
-        for name, text in (("Accepted", accepted), ("Tokens per round", rounds), ("Speed", speed)):
-            self.values[name].setText(text)
+            speed = say("inspector.against-plain-plain-decoding", against_plain=against_plain)
+        for code, text in zip(_OF_REPLY, (accepted, rounds, speed), strict=True):
+            self.values[code].setText(text)

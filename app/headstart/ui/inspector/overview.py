@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.settings.schema import Preset
-from headstart.core.text.shown import tokens_text
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedButton
 from headstart.ui.kit.hover import settle_after
 from headstart.ui.kit.own_title import OwnTitle
 from headstart.ui.kit.switch import Switch
+from headstart.ui.wording import say
 
 # tokens of a page, about
 _PAGE = 450
@@ -56,21 +56,21 @@ class Overview(QWidget):
         self.preset = QToolButton(self)
         self.preset.setObjectName("quietMenu")
         self.preset.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.preset.setToolTip("A system prompt with settings, under a name")
+        self.preset.setToolTip(say("inspector.system-prompt-with-settings-under"))
         self.menu = QMenu(self.preset)
         self.menu.aboutToShow.connect(self._fill_menu)
         settle_after(self.menu, self.preset)
         self.preset.setMenu(self.menu)
         self.model = ElidedButton(self)
         self.model.setObjectName("field")
-        self.model.setToolTip("Choose another model")
+        self.model.setToolTip(say("inspector.choose-another-model"))
         self.model.clicked.connect(
             lambda: self.model_wanted.emit(self.model.mapToGlobal(QPoint(0, self.model.height())))
         )
-        self.drafts = Switch("Drafting", self)
-        self.drafts.setToolTip("Writes several tokens at once; the text stays the same")
+        self.drafts = Switch(say("inspector.drafting"), self)
+        self.drafts.setToolTip(say("inspector.writes-several-tokens-at-once"))
         self.drafts.toggled.connect(self.speculation_toggled)
-        self.drafting = OwnTitle("Drafting", self, section=True)
+        self.drafting = OwnTitle(say("inspector.drafting"), self, section=True)
         self.drafting.setBuddy(self.drafts)
         self.gain = QLabel(self)
         self.gain.setObjectName("quiet")
@@ -83,7 +83,7 @@ class Overview(QWidget):
         self.gain.linkActivated.connect(lambda _link: self.details_wanted.emit())
         self._meter = QProgressBar(self)
         self._meter.setTextVisible(False)
-        self._meter.setAccessibleName("Context used")
+        self._meter.setAccessibleName(say("inspector.context-used"))
         self._used = QLabel(self)
         self._used.setObjectName("quiet")
         self._used.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -92,14 +92,14 @@ class Overview(QWidget):
         self._context = QWidget(self)
 
     def _lay_out(self) -> None:
-        title = QLabel("This chat", self)
+        title = QLabel(say("inspector.chat"), self)
         title.setObjectName("chatTitle")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addLayout(_pair(title, self.preset))
         layout.addSpacing(6)
-        named = _titled("Model", self)
+        named = _titled(say("inspector.model"), self)
         named.setBuddy(self.model)
         layout.addWidget(named)
         layout.addWidget(self.model)
@@ -110,15 +110,15 @@ class Overview(QWidget):
         column = QVBoxLayout(self._context)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        column.addLayout(_pair(_titled("Context", self._context), self._used))
+        column.addLayout(_pair(_titled(say("inspector.context"), self._context), self._used))
         column.addWidget(self._meter)
         column.addWidget(self._room)
         layout.addWidget(self._context)
 
     def set_model(self, name: str, stored: str = "") -> None:
-        words = f"{name}  {stored}".rstrip() if name else "No model"
+        words = f"{name}  {stored}".rstrip() if name else say("inspector.no-model")
         self.model.set_full_text(words)
-        self.model.setAccessibleName(f"Model: {words}")
+        self.model.setAccessibleName(say("inspector.model-words", words=words))
 
     def set_draft(self, on: bool, what: str, gain: str, possible: bool) -> None:
         """Show drafting: on or off, by what, and the gain ("" for none); `possible`: drafts can be
@@ -126,7 +126,10 @@ class Overview(QWidget):
         with QSignalBlocker(self):
             self.drafts.setChecked(on and possible)
         self.drafts.setEnabled(possible)
-        self._said = (what if on or not possible else "Off: one token after another", gain)
+        self._said = (
+            what if on or not possible else say("inspector.off-one-token-after-another"),
+            gain,
+        )
         self._show_said(on and possible)
 
     def _show_said(self, on: bool) -> None:
@@ -135,8 +138,9 @@ class Overview(QWidget):
         if on and gain:
             words += f' · <span style="color:{colours.ink}"><b>{html.escape(gain)}</b></span>'
         link = f'<a href="{_CHANGE}" style="color:{colours.accent_text};text-decoration:none">'
-        self.gain.setText(f"{words} · {link}{_CHANGE}</a>")
-        self.gain.setAccessibleName(f"Drafting: {what}{f', {gain}' if gain and on else ''}")
+        self.gain.setText(f"{words} · {link}{say('inspector.change')}</a>")
+        code = "inspector.drafting-gain" if gain and on else "inspector.drafting-by"
+        self.gain.setAccessibleName(say(code, what=what, gain=gain))
 
     def _show_colours(self) -> None:
         self._show_said(self.drafts.isChecked())
@@ -147,10 +151,14 @@ class Overview(QWidget):
         self._context.setVisible(bool(size))
         self._meter.setMaximum(max(1, size))
         self._meter.setValue(min(used, size))
-        self._used.setText(f"{tokens_text(used)} of {tokens_text(size)} tokens")
-        self._used.setToolTip(f"{used:,} of {size:,} tokens")
+        self._used.setText(say("inspector.used-of-size-tokens", used=used, size=size))
+        self._used.setToolTip(say("inspector.used-of-size-exactly", used=used, size=size))
         pages = max(0, size - used) // _PAGE
-        self._room.setText(f"room for about {pages:,} more pages" if pages > 1 else "nearly full")
+        self._room.setText(
+            say("inspector.room-for-about-pages-more", pages=pages)
+            if pages > 1
+            else say("inspector.nearly-full")
+        )
         self._meter.setAccessibleDescription(self._used.toolTip())
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
@@ -159,8 +167,10 @@ class Overview(QWidget):
     def set_preset(self, name: str) -> None:
         """The one that the chat is like, "" for none."""
         self._current = name
-        self.preset.setText(name or "Preset")
-        self.preset.setAccessibleName(f"Preset: {name or 'none'}")
+        self.preset.setText(name or say("inspector.preset"))
+        self.preset.setAccessibleName(
+            say("inspector.preset-name", name=name) if name else say("inspector.preset-none")
+        )
 
     def _fill_menu(self) -> None:
         self.menu.clear()
@@ -171,8 +181,8 @@ class Overview(QWidget):
             action.setChecked(preset.name == self._current)
         if self._presets:
             self.menu.addSeparator()
-        self.menu.addAction("Save as a preset…", self.preset_to_save.emit)
-        self.menu.addAction("Presets and prompts…", self.library_requested.emit)
+        self.menu.addAction(say("inspector.save-as-preset"), self.preset_to_save.emit)
+        self.menu.addAction(say("inspector.presets-and-prompts"), self.library_requested.emit)
 
 
 def _titled(text: str, parent: QWidget) -> QLabel:

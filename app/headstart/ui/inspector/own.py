@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from headstart.ui.kit.fields import ResetButton
 from headstart.ui.kit.own_title import OwnTitle
+from headstart.ui.wording import say
 
-BACK = "Back to what the chat follows: its folder, its model, the app"
+BACK = "inspector.back-to-what-chat-follows"
 
 
 class OwnRow(QWidget):
@@ -44,6 +45,6 @@ class OwnRow(QWidget):
 
 def back_button(title: str, parent: QWidget) -> ResetButton:
     button = ResetButton(title, parent)
-    button.setToolTip(BACK)
+    button.setToolTip(say(BACK))
     button.setEnabled(False)
     return button

@@ -18,13 +18,20 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.values import TurnStats
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text.shown import size_text
+from headstart.ui.wording import say
 
-_PRIVATE = (
-    "Private: nothing of this chat is written to disk, neither its text nor what was computed."
+_PRIVATE = "inspector.private-nothing-of-chat-written"
+
+
+_SIZES = (
+    "inspector.chat-on-disk",
+    "inspector.all-chats",
+    "inspector.written-today",
+    "inspector.in-memory",
 )
-
-
-_OFF = "Nothing new is kept on disk: switched off in the settings. Clearing removes the rest."
+_WHOLLY = {"disk": "inspector.from-disk", "memory": "inspector.from-memory"}
+_PARTLY = {"disk": "inspector.count-from-disk", "memory": "inspector.count-from-memory"}
+_OFF = "inspector.nothing-new-kept-on-disk"
 
 
 class PrefixPanel(QWidget):
@@ -43,30 +50,27 @@ class PrefixPanel(QWidget):
         layout.setSpacing(8)
         self.meter = QProgressBar(self)
         self.meter.setTextVisible(False)
-        self.meter.setAccessibleName("Tokens reused in the last reply")
+        self.meter.setAccessibleName(say("inspector.tokens-reused-in-last-reply"))
         layout.addWidget(self.meter)
         self.told = _quiet_label(self)
         layout.addWidget(self.told)
         self.values: dict[str, QLabel] = {}
-        for name in ("This chat on disk", "All chats", "Written today", "In memory"):
+        for code in _SIZES:
             row = QHBoxLayout()
             value = QLabel(self)
             value.setObjectName("fieldValue")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
-            row.addWidget(QLabel(name, self), 1)
+            row.addWidget(QLabel(say(code), self), 1)
             row.addWidget(value)
             layout.addLayout(row)
-            self.values[name] = value
-        self.keep = QCheckBox("Keep on disk for this chat", self)
-        self.keep.setToolTip(
-            "what the model has computed of it, so that a restart does not do it again; off "
-            "also removes what is there"
-        )
+            self.values[code] = value
+        self.keep = QCheckBox(say("inspector.keep-on-disk-for-chat"), self)
+        self.keep.setToolTip(say("inspector.what-model-has-computed-of"))
         self.keep.toggled.connect(self.keep_changed)
         layout.addWidget(self.keep)
         self.note = _quiet_label(self)
         layout.addWidget(self.note)
-        self.sizes = QPushButton("Sizes and clearing…", self)
+        self.sizes = QPushButton(say("inspector.sizes-and-clearing"), self)
         self.sizes.clicked.connect(self.sizes_requested)
         layout.addWidget(self.sizes)
         layout.addSpacing(12)
@@ -93,7 +97,7 @@ class PrefixPanel(QWidget):
         if stats is None or not stats.prompt_tokens:
             self.meter.setMaximum(1)
             self.meter.setValue(0)
-            self.told.setText("known after the first reply")
+            self.told.setText(say("inspector.known-after-first-reply"))
             self.meter.setAccessibleDescription(self.told.text())
             return
         self.meter.setMaximum(stats.prompt_tokens)
@@ -111,40 +115,57 @@ class PrefixPanel(QWidget):
         if use is not None:
             values = (
                 size_text(use.by_chat.get(self._chat_id or "", 0)),
-                f"{size_text(use.total)} of {size_text(use.budget)}",
+                say("inspector.total-of-budget", total=use.total, budget=use.budget),
                 size_text(use.written_today),
-                f"{size_text(use.in_memory)} of {size_text(use.memory_budget)}",
+                say(
+                    "inspector.in-memory-of-memory-budget",
+                    in_memory=use.in_memory,
+                    memory_budget=use.memory_budget,
+                ),
             )
         for label, text in zip(self.values.values(), values, strict=True):
             label.setText(text)
         trouble = "" if use is None or use.trouble is None else use.trouble.message
         if not self._on_disk:
-            trouble = _OFF
-        self.note.setText(_PRIVATE if self._private else trouble)
+            trouble = say(_OFF)
+        self.note.setText(say(_PRIVATE) if self._private else trouble)
         self.note.setVisible(bool(self.note.text()))
         off = self._private or not self._on_disk or not self.keep.isChecked()
-        self.summary_changed.emit("in memory only" if off else f"{values[0]} on disk")
+        self.summary_changed.emit(
+            say("inspector.in-memory-only")
+            if off
+            else say("inspector.values-on-disk", values=values[0])
+        )
 
 
 def reuse_text(stats: TurnStats) -> str:
     """Reused part of a prompt with its sources, and the reason for recomputing the rest."""
-    prefix = stats.prefix
+    prefix, new = stats.prefix, stats.prompt_tokens - stats.reused_tokens
+    sentences = [_reused(stats)]
+    if prefix.recomputed and prefix.reason is None:
+        sentences.append(say("inspector.recomputed", count=prefix.recomputed))
+    elif prefix.recomputed and prefix.reason is not None:
+        reason = prefix.reason.text
+        sentences.append(say("inspector.recomputed-why", count=prefix.recomputed, reason=reason))
+    elif not stats.reused_tokens:
+        sentences.append(say("inspector.all-new"))
+    else:
+        code = "inspector.last-token-always-processed" if new == 1 else "inspector.new-were-new"
+        sentences.append(say(code, new=new))
+        if prefix.ahead:
+            sentences.append(say("inspector.prefilled-ahead", count=prefix.ahead))
+    return " ".join(sentences)
+
+
+def _reused(stats: TurnStats) -> str:
+    reused, prompt = stats.reused_tokens, stats.prompt_tokens
     sources = [
-        f"{count:,} from {name}" if count < stats.reused_tokens else f"from {name}"
-        for name, count in (("disk", prefix.from_disk), ("memory", prefix.from_memory))
+        say(_PARTLY[place] if count < reused else _WHOLLY[place], count=count)
+        for place, count in (("disk", stats.prefix.from_disk), ("memory", stats.prefix.from_memory))
         if count
     ]
-    where = f" ({', '.join(sources)})" if sources else ""
-    text = f"{stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens reused{where}. "
-    if prefix.recomputed:
-        again = "token was" if prefix.recomputed == 1 else "tokens were"
-        why = f": {prefix.reason.text}" if prefix.reason is not None else ""
-        return f"{text}{prefix.recomputed:,} {again} recomputed{why}."
-    if not stats.reused_tokens:
-        return f"{text}All of it was new."
-    new = stats.prompt_tokens - stats.reused_tokens
-    text += "The last token is always processed." if new == 1 else f"{new:,} were new."
-    return f"{text} {prefix.ahead:,} were prefilled before you asked." if prefix.ahead else text
+    code = "inspector.reused-from" if sources else "inspector.reused"
+    return say(code, reused=reused, prompt=prompt, sources=", ".join(sources))
 
 
 def _quiet_label(parent: QWidget) -> QLabel:

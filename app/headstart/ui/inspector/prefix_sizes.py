@@ -11,11 +11,9 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text.shown import size_text
 from headstart.ui.kit.list_window import ListWindow
+from headstart.ui.wording import say
 
-_HINT = (
-    "Chats share cached prompts. Clearing deletes no messages; the next reply processes the prompt "
-    "again."
-)
+_HINT = "inspector.chats-share-cached-prompts-clearing"
 
 
 class PrefixSizes(ListWindow):
@@ -23,16 +21,21 @@ class PrefixSizes(ListWindow):
     clear_all_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Prompt cache", ("Chat", "On disk"), "Chats by size on disk", parent)
+        super().__init__(
+            say("inspector.prompt-cache"),
+            (say("inspector.chat-2"), say("inspector.on-disk")),
+            say("inspector.chats-by-size-on-disk"),
+            parent,
+        )
         self._location = ""
         self.total = QLabel(self)
         self.total.setWordWrap(True)
-        self.hint.setText(_HINT)
-        self.folder = QPushButton("Show the folder", self)
+        self.hint.setText(say(_HINT))
+        self.folder = QPushButton(say("inspector.show-folder"), self)
         self.folder.clicked.connect(self._show_folder)
-        self.clear_one = QPushButton("Clear this chat", self)
+        self.clear_one = QPushButton(say("inspector.clear-chat"), self)
         self.clear_one.clicked.connect(self._clear_chosen)
-        self.clear_all = QPushButton("Clear all", self)
+        self.clear_all = QPushButton(say("inspector.clear-all"), self)
         self.clear_all.clicked.connect(self.clear_all_requested)
         self.lay_out((self.folder,), (self.clear_one, self.clear_all), above=self.total)
 
@@ -43,21 +46,28 @@ class PrefixSizes(ListWindow):
         self.folder.setEnabled(bool(use.total))
         self._location = use.location
         self.total.setText(
-            f"{size_text(use.total)} of {size_text(use.budget)} on disk, "
-            f"{size_text(use.written_today)} written today, {size_text(use.in_memory)} in memory.\n"
-            f"{use.location}"
+            say(
+                "inspector.total-of-budget-on-disk",
+                total=use.total,
+                budget=use.budget,
+                written_today=use.written_today,
+                in_memory=use.in_memory,
+                location=use.location,
+            )
         )
         by_size = sorted(use.by_chat.items(), key=lambda item: -item[1])
         self.set_rows(
             [
-                (chat, (titles.get(chat, "a deleted chat"), size_text(size)))
+                (chat, (titles.get(chat, say("inspector.deleted-chat")), size_text(size)))
                 for chat, size in by_size
             ]
         )
 
     def show_buttons(self) -> None:
         chosen = len(self.chosen())
-        self.clear_one.setText("Clear these chats" if chosen > 1 else "Clear this chat")
+        self.clear_one.setText(
+            say("inspector.clear-these-chats") if chosen > 1 else say("inspector.clear-chat")
+        )
         self.clear_one.setEnabled(chosen > 0)
         self.clear_all.setEnabled(self.list.topLevelItemCount() > 0)
 

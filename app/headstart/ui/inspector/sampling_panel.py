@@ -24,13 +24,14 @@ from headstart.ui.inspector.own import OwnRow
 from headstart.ui.kit.fields import SliderField, take_typed
 from headstart.ui.kit.number_boxes import WholeBox
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 _MORE = (
     "max_tokens", "top_p", "top_k", "min_p", "repeat_penalty", "presence_penalty", "seed", "stop",
     "bias",
 )  # fmt: skip
-_SUMMARY = "length, seed, words"
+_SUMMARY = "inspector.length-seed-words"
 _LAST_SEED = 2**32 - 2
 # without a number a word is kept away altogether
 _NEVER = -100.0
@@ -55,61 +56,56 @@ class SamplingPanel(QWidget):
             slider.reset.connect(partial(self._edit, name, None))
         self.top_k = WholeBox(self)
         self.top_k.setRange(0, 1000)
-        self.top_k.setSpecialValueText("off")
-        self.top_k.setAccessibleName("Top-k")
+        self.top_k.setSpecialValueText(fields["top_k"].special)
+        self.top_k.setAccessibleName(say("inspector.top-k"))
         self.top_k.setToolTip(fields["top_k"].description)
         self.top_k.valueChanged.connect(partial(self._edit, "top_k"))
-        self._row("top_k", "Top-k", self.top_k)
+        self._row("top_k", say("inspector.top-k"), self.top_k)
         self.max_tokens = WholeBox(self)
         self.max_tokens.setRange(0, 1_000_000)
-        self.max_tokens.setSpecialValueText("no limit")
+        self.max_tokens.setSpecialValueText(say("inspector.no-limit"))
         self.max_tokens.setSingleStep(64)
-        self.max_tokens.setAccessibleName("Max tokens of a reply")
+        self.max_tokens.setAccessibleName(say("inspector.max-tokens-of-reply"))
         self.max_tokens.valueChanged.connect(partial(self._edit, "max_tokens"))
-        self._row("max_tokens", "Longest reply", self.max_tokens)
+        self._row("max_tokens", say("inspector.longest-reply"), self.max_tokens)
         self._build_seed()
         self.stop = TextEdit(self)
-        self.stop.setAccessibleName("Stop strings, one on each line")
-        self.stop.setPlaceholderText("none")
-        self.stop.setToolTip(
-            "the reply ends before any of these, one on each line; \\n is a line break"
-        )
+        self.stop.setAccessibleName(say("inspector.stop-strings-one-on-each"))
+        self.stop.setPlaceholderText(say("inspector.none"))
+        self.stop.setToolTip(say("inspector.reply-ends-before-any-of"))
         self.stop.setTabChangesFocus(True)
         self.stop.setFixedHeight(40)
         self.stop.textChanged.connect(self._on_stop)
-        self._row("stop", "Stop at", self.stop)
+        self._row("stop", say("inspector.stop-at"), self.stop)
         self.bias = TextEdit(self)
-        self.bias.setAccessibleName("Favoured and forbidden words")
-        self.bias.setPlaceholderText("delve = never\ntea = 2")
-        self.bias.setToolTip(
-            "One word or phrase per line: “sure = 5” (more often), “sure = -5” (less often), "
-            "“sure = never”"
-        )
+        self.bias.setAccessibleName(say("inspector.favoured-and-forbidden-words"))
+        self.bias.setPlaceholderText(say("inspector.delve-never-tea-2"))
+        self.bias.setToolTip(say("inspector.one-word-or-phrase-per"))
         self.bias.setTabChangesFocus(True)
         self.bias.setFixedHeight(58)
         self.bias.textChanged.connect(self._on_bias)
-        self._row("bias", "Words", self.bias)
-        self.more = Fold("Length and sampling", parent)
+        self._row("bias", say("inspector.words"), self.bias)
+        self.more = Fold(say("inspector.length-and-sampling"), parent)
         more = QWidget(self.more)
         self._put(more, _MORE)
         self.more.put(more)
-        self.more.set_summary(_SUMMARY)
+        self.more.set_summary(say(_SUMMARY))
         self._put(self, ("temperature",))
 
     def _build_seed(self) -> None:
         box = QWidget(self)
-        self.fixed_seed = QCheckBox("fixed", self)
-        self.fixed_seed.setAccessibleName("Fixed seed")
-        self.fixed_seed.setToolTip("the same seed and text give the same reply")
+        self.fixed_seed = QCheckBox(say("inspector.seed-fixed"), self)
+        self.fixed_seed.setAccessibleName(say("inspector.fixed-seed"))
+        self.fixed_seed.setToolTip(say("inspector.same-seed-and-text-give"))
         self._seed = QLineEdit(self)
-        self._seed.setAccessibleName("Seed")
+        self._seed.setAccessibleName(say("inspector.seed"))
         self.fixed_seed.toggled.connect(lambda fixed: self._edit("seed", 42 if fixed else None))
         self._seed.editingFinished.connect(self._seed_edited)
         row = QHBoxLayout(box)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.fixed_seed)
         row.addWidget(self._seed, 1)
-        self._row("seed", "Seed", box)
+        self._row("seed", say("inspector.seed"), box)
 
     def _put(self, parent: QWidget, names: tuple[str, ...]) -> None:
         layout = QVBoxLayout(parent)

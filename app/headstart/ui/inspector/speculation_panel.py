@@ -43,9 +43,10 @@ from headstart.ui.kit.elided import ElidedComboBox
 from headstart.ui.kit.fields import take_typed, with_unit
 from headstart.ui.kit.number_boxes import DecimalBox, WholeBox
 from headstart.ui.kit.segments import Segments
+from headstart.ui.wording import say
 
-NONE, BEST = "No draft model", "Automatic"
-_MEASURED = "tokens per second by draft depth, measured with this pair"
+NONE, BEST = "inspector.no-draft-model", "inspector.automatic"
+_MEASURED = "inspector.tokens-per-second-by-draft"
 
 
 class SpeculationPanel(QWidget):
@@ -82,10 +83,10 @@ class SpeculationPanel(QWidget):
 
     def _build_choice(self) -> None:
         self.draft_box = ElidedComboBox(self)
-        self.draft_box.setAccessibleName("Draft from")
+        self.draft_box.setAccessibleName(say("inspector.draft-from"))
         self.draft_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.draft_box.currentIndexChanged.connect(self._draft_chosen)
-        self._row("Draft from", self.draft_box)
+        self._row(say("inspector.draft-from"), self.draft_box)
         self.verdict = QLabel(self)
         self.verdict.setObjectName("quiet")
         self.verdict.setWordWrap(True)
@@ -93,18 +94,22 @@ class SpeculationPanel(QWidget):
 
     def _build_depth(self) -> None:
         fields = describe(Speculation)
-        self.depth_mode = Segments("Draft depth", {"auto": "Auto", "fixed": "Fixed"}, self)
+        self.depth_mode = Segments(
+            say("inspector.draft-depth"),
+            {"auto": say("inspector.auto"), "fixed": say("inspector.fixed")},
+            self,
+        )
         self.depth_mode.chosen.connect(lambda mode: self._set(depth_mode=mode))
         self._auto, self.fixed = self.depth_mode.buttons["auto"], self.depth_mode.buttons["fixed"]
         self.depth_box = WholeBox(self)
         depth, least = fields["depth"], fields["min_probability"]
         self.depth_box.setRange(int(depth.minimum or 0), int(depth.maximum or 0))
-        self.depth_box.setAccessibleName("Fixed draft depth")
+        self.depth_box.setAccessibleName(say("inspector.fixed-draft-depth"))
         self.depth_box.setToolTip(depth.description)
         self.depth_box.valueChanged.connect(lambda value: self._set(depth=value))
-        with_unit(self.depth_box, "token|tokens")
+        with_unit(self.depth_box, lambda depth: say("inspector.depth-unit", depth=depth))
         row = QHBoxLayout()
-        row.addWidget(QLabel("Draft depth", self), 1)
+        row.addWidget(QLabel(say("inspector.draft-depth"), self), 1)
         row.addWidget(self.depth_mode)
         self._layout.addLayout(row)
         # below: beside the choice there is no room for it
@@ -123,10 +128,10 @@ class SpeculationPanel(QWidget):
         self.confidence.valueChanged.connect(
             lambda value: self._set(min_probability=round(value, 2))
         )
-        label = self._row("Minimum probability", self.confidence)
+        label = self._row(say("inspector.minimum-probability"), self.confidence)
         self._local_only: list[QWidget] = [label, self.confidence]
-        self.prompt_lookup = QCheckBox("Reuse repeated text", self)
-        self.prompt_lookup.setToolTip("Drafts copies of earlier text, without a model")
+        self.prompt_lookup = QCheckBox(fields["prompt_lookup"].title, self)
+        self.prompt_lookup.setToolTip(fields["prompt_lookup"].description)
         self.prompt_lookup.toggled.connect(lambda on: self._set(prompt_lookup=on))
         self._layout.addWidget(self.prompt_lookup)
         about = fields["earlier_chats"]
@@ -135,21 +140,19 @@ class SpeculationPanel(QWidget):
         self.earlier_chats.toggled.connect(lambda on: self._set(earlier_chats=on))
         self._layout.addWidget(self.earlier_chats)
         self._local_only.append(self.earlier_chats)
-        self.tint = QCheckBox("Highlight drafted text", self)
-        self.tint.setToolTip(
-            "green: by a draft model, a head or own layers; violet: repeated, or of earlier chats"
-        )
+        self.tint = QCheckBox(say("inspector.highlight-drafted-text"), self)
+        self.tint.setToolTip(say("inspector.green-by-draft-model-head"))
         self.tint.toggled.connect(self.tint_changed)
         self._layout.addWidget(self.tint)
 
     def _build_curve(self) -> None:
-        title = QLabel("Speed on this computer", self)
+        title = QLabel(say("inspector.speed-on-computer"), self)
         title.setObjectName("sectionTitle")
         self.curve = SpeedCurveView(self)
         self._caption = QLabel(self)
         self._caption.setObjectName("quiet")
         self._caption.setWordWrap(True)
-        self.calibrate = QPushButton("Calibrate", self)
+        self.calibrate = QPushButton(say("inspector.calibrate"), self)
         self.calibrate.clicked.connect(self._calibrate_clicked)
         for widget in (title, self.curve, self._caption, self.calibrate):
             self._layout.addWidget(widget)
@@ -236,12 +239,14 @@ class SpeculationPanel(QWidget):
         if measured is not None and measured.problem:
             self._caption.setText(measured.problem)
         elif self.calibrating and curve is not None:
-            self._caption.setText(f"calibrating… {curve.done} of {curve.total}")
+            self._caption.setText(
+                say("inspector.calibrating-done-of-total", done=curve.done, total=curve.total)
+            )
         elif self.calibrating:
-            self._caption.setText("calibrating…")
+            self._caption.setText(say("inspector.calibrating"))
         else:
             known = self.curve.shown is not None
-            self._caption.setText(_MEASURED if known else "")
+            self._caption.setText(say(_MEASURED) if known else "")
         self._caption.setVisible(bool(self._caption.text()) and not self._host)
         self._show_button()
 
@@ -267,12 +272,13 @@ class SpeculationPanel(QWidget):
     def _fill_choices(self) -> None:
         self.draft_box.clear()
         taken = next((one.name for one in self._choices if one.taken), "")
-        self.draft_box.addItem(f"{BEST}: {taken}" if taken else BEST, AUTOMATIC)
-        self.draft_box.addItem(NONE, "")
+        best = say(BEST)
+        self.draft_box.addItem(f"{best}: {taken}" if taken else best, AUTOMATIC)
+        self.draft_box.addItem(say(NONE), "")
         model = self.draft_box.model()
         assert isinstance(model, QStandardItemModel)
         for choice in self._choices:
-            mark = MARKS[choice.verdict.works]
+            mark = say(MARKS[choice.verdict.works])
             self.draft_box.addItem(f"{choice.name} – {mark}", choice.key)
             row = self.draft_box.count() - 1
             self.draft_box.setItemData(row, choice.verdict.reason, Qt.ItemDataRole.ToolTipRole)
@@ -280,9 +286,13 @@ class SpeculationPanel(QWidget):
                 model.item(row).setEnabled(False)
         index = self.draft_box.findData(self._value.draft)
         if index < 0:
-            here = "Own layers – not in this model"
+            here = say("inspector.own-layers-not-in-model")
             own = self._value.draft == OWN_LAYERS
-            missing = here if own else f"{self.draft_name} – not installed"
+            missing = (
+                here
+                if own
+                else say("inspector.draft-name-not-installed", draft_name=self.draft_name)
+            )
             self.draft_box.addItem(missing, self._value.draft)
             index = self.draft_box.count() - 1
         self.draft_box.setCurrentIndex(index)
@@ -298,10 +308,16 @@ class SpeculationPanel(QWidget):
         self.live.show_stats(stats, against_plain)
 
     def _show_button(self) -> None:
-        self.calibrate.setText("Cancel" if self.calibrating else "Calibrate")
+        self.calibrate.setText(
+            say("inspector.cancel") if self.calibrating else say("inspector.calibrate")
+        )
         possible = bool(self.draft_name) and self._value.enabled
         self.calibrate.setEnabled(self.calibrating or possible)
-        why = "Choose a draft model first" if self._value.enabled else "Drafting is off"
+        why = (
+            say("inspector.choose-draft-model-first")
+            if self._value.enabled
+            else say("inspector.drafting-off")
+        )
         self.calibrate.setToolTip("" if possible else why)
 
     # --- what the user does --------------------------------------------------------------

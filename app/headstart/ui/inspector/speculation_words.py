@@ -15,18 +15,16 @@ from headstart.core.models.ref import AnyModel
 from headstart.core.models.split_files import stem
 from headstart.core.servers import ServerModel
 from headstart.core.settings.schema import Speculation
+from headstart.ui.wording import say
 
-NO_DRAFTS = (
-    "{host} does not return token probabilities, so drafts cannot be verified there. "
-    "vLLM, SGLang and llama_cpp.server do."
-)
-ONLY_GREEDY = "For a server's model, only replies at temperature 0 are drafted."
+NO_DRAFTS = "inspector.host-does-not-return-token"
+ONLY_GREEDY = "inspector.for-servers-model-only-replies"
 # what a model is called that drafts with its own layers
-OWN_NAME = "its own layers"
+OWN_NAME = "inspector.own-layers"
 MARKS = {
-    Works.YES: "works",
-    Works.BY_TEXT: "works by text, slower",
-    Works.NO: "does not help here",
+    Works.YES: "inspector.works",
+    Works.BY_TEXT: "inspector.works-by-text-slower",
+    Works.NO: "inspector.does-not-help-here",
 }
 
 
@@ -34,26 +32,33 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
     """Activity of the draft in a few words, and the reason in a sentence or none."""
     if activity is None:
         return "–", ""
-    right = f"{activity.acceptance:.0%} of draft tokens are accepted"
+    right = say("inspector.acceptance-of-draft-tokens-accepted", acceptance=activity.acceptance)
     match activity.stage:
         case DraftStage.CALIBRATING:
-            why = "Measuring what this draft costs and gains while you are not waiting."
-            return f"calibrating, {activity.done} of {activity.total}", why
+            why = say("inspector.measuring-what-draft-costs-and")
+            return say(
+                "inspector.calibrating-done-of-total-2", done=activity.done, total=activity.total
+            ), why
         case DraftStage.LEARNING:
-            return "not drafting yet", "Too little is known about this draft so far."
+            return say("inspector.not-drafting-yet"), say("inspector.too-little-known-about-draft")
         case DraftStage.READY:
-            return "ready", f"{right}; drafting pays from {activity.needed:.0%}."
+            return say("inspector.ready"), say(
+                "inspector.right-drafting-pays-from-needed", right=right, needed=activity.needed
+            )
         case DraftStage.DRAFTING:
-            who = "" if activity.source is Origin.DRAFT else f"{activity.source.value} "
-            return f"{who if activity.source.drafted else ''}drafting {activity.depth}", ""
+            source = activity.source.value if activity.source.drafted else "other"
+            return say("inspector.drafts-by", source=source, depth=activity.depth), ""
         case DraftStage.LOOKUP:
-            what = "earlier chats" if activity.source is Origin.EARLIER else "text"
-            return f"reusing {what}, {activity.depth}", ""
+            earlier = activity.source is Origin.EARLIER
+            code = "inspector.reusing-earlier-chats" if earlier else "inspector.reusing-text"
+            return say(code, depth=activity.depth), ""
         case DraftStage.NOT_PAYING:
-            return "not drafting", f"{right}; drafting pays from {activity.needed:.0%}."
+            return say("inspector.not-drafting"), say(
+                "inspector.right-drafting-pays-from-needed", right=right, needed=activity.needed
+            )
         case DraftStage.WAITING:
-            why = "Processing this chat in the draft costs more than drafting has saved so far."
-            return "not drafting yet", why
+            why = say("inspector.processing-chat-in-draft-costs")
+            return say("inspector.not-drafting-yet"), why
         case DraftStage.OFF:
             return "–", ""
 
@@ -70,21 +75,21 @@ def verdict_text(
     if no_drafts:
         return no_drafts
     if chosen is not None:
-        return f"{MARKS[chosen.verdict.works]}: {chosen.verdict.reason}"
+        return f"{say(MARKS[chosen.verdict.works])}: {chosen.verdict.reason}"
     if value.draft not in ("", AUTOMATIC):
-        return "not among the installed models: replies are written without it"
+        return say("inspector.not-among-installed-models-replies")
     if not choices:
-        return "looking at the installed models…"
+        return say("inspector.looking-at-installed-models")
     if not any(choice.verdict.works is not Works.NO for choice in choices):
         reasons = "; ".join(f"{choice.name}: {choice.verdict.reason}" for choice in choices[:3])
-        return f"No installed model can draft here. {reasons}."
+        return say("inspector.no-installed-model-can-draft", reasons=reasons)
     if host:
-        return f"Choose a small model: it drafts here, and {host} checks what it wrote."
+        return say("inspector.choose-small-model-drafts-here", host=host)
     if value.draft != AUTOMATIC:
-        return "A small model of the same family makes replies faster."
+        return say("inspector.small-model-of-same-family")
     if drafts_with:
-        return "The installed draft that gained most with this model."
-    return "No installed draft would make this model faster."
+        return say("inspector.installed-draft-gained-most-with")
+    return say("inspector.no-installed-draft-would-make")
 
 
 def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
@@ -92,37 +97,39 @@ def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
     if not isinstance(model, ServerModel):
         return ""
     if not model.checks_drafts:
-        return NO_DRAFTS.format(host=model.host)
-    return ONLY_GREEDY if temperature > 0 else ""
+        return say(NO_DRAFTS, host=model.host)
+    return say(ONLY_GREEDY) if temperature > 0 else ""
 
 
 def summary(value: Speculation, host: str, no_drafts: str, name: str) -> str:
     """The draft in a few words: the draft called `name`, or what needs no model; `host` answers,
     "" for this computer."""
     if not value.enabled:
-        return "off"
+        return say("inspector.off")
     if no_drafts:
-        return "not with this server"
+        return say("inspector.not-with-server")
     if name:
         return name
     earlier = value.earlier_chats and not host
     if value.prompt_lookup:
-        return "repeated text"
-    return "earlier chats" if earlier else "nothing"
+        return say("inspector.repeated-text")
+    return say("inspector.earlier-chats") if earlier else say("inspector.nothing")
 
 
 def said(value: Speculation, host: str, no_drafts: str, name: str) -> str:
     """The same as a sentence."""
-    what = summary(value, host, no_drafts, name)
-    if what == "off":
-        return "Off: one token after another"
+    if not value.enabled:
+        return say("inspector.off-one-token-after-another")
     if no_drafts:
-        return "Not possible with this server"
-    if what == "nothing":
-        return "Nothing drafts here"
+        return say("inspector.not-possible-with-server")
+    if name == say(OWN_NAME):
+        return say("inspector.drafts-by-own-layers")
     if name:
-        return f"{name[:1].upper()}{name[1:]} {'draft' if name == OWN_NAME else 'drafts'}"
-    return f"{what[:1].upper()}{what[1:]} is drafted"
+        return say("inspector.drafts-by-name", name=name)
+    if value.prompt_lookup:
+        return say("inspector.repeated-drafted")
+    earlier = value.earlier_chats and not host
+    return say("inspector.earlier-drafted" if earlier else "inspector.nothing-drafts-here")
 
 
 def draft_name(value: Speculation, choices: Sequence[DraftChoice]) -> str:
@@ -130,10 +137,10 @@ def draft_name(value: Speculation, choices: Sequence[DraftChoice]) -> str:
     if not value.draft:
         return ""
     if value.draft == OWN_LAYERS:
-        return OWN_NAME
+        return say(OWN_NAME)
     if value.draft == AUTOMATIC:
         taken = next((one for one in choices if one.taken), None)
         key = "" if taken is None else taken.key
-        return OWN_NAME if key == OWN_LAYERS else "" if taken is None else taken.name
+        return say(OWN_NAME) if key == OWN_LAYERS else "" if taken is None else taken.name
     known = next((one.name for one in choices if one.key == value.draft), "")
     return known or people_name(stem(Path(value.draft).name))

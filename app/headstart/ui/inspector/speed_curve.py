@@ -8,9 +8,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from headstart.core.events import SpeedCurve
 from headstart.ui.kit import theme
+from headstart.ui.wording import say
 
 HEIGHT, EMPTY_HEIGHT = 132, 40
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 22, 20
+
+
+def _depth(depth: int) -> str:
+    return str(depth) if depth else say("inspector.off")
 
 
 class SpeedCurveView(QWidget):
@@ -29,12 +34,11 @@ class SpeedCurveView(QWidget):
         self.shown = curve
         self.setFixedHeight(HEIGHT if curve is not None else EMPTY_HEIGHT)
         if curve is None:
-            self.setAccessibleName("Speed by draft depth: not measured yet")
+            self.setAccessibleName(say("inspector.speed-by-draft-depth-not"))
         else:
-            told = ", ".join(f"{depth or 'off'}: {speed:.0f}" for depth, speed in curve.points[::3])
-            self.setAccessibleName(
-                f"Tokens per second by draft depth: {told}; best: {curve.best or 'off'}"
-            )
+            points = ", ".join(f"{_depth(at)}: {speed:.0f}" for at, speed in curve.points[::3])
+            best = _depth(curve.best)
+            self.setAccessibleName(say("inspector.speeds-by-depth", points=points, best=best))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -45,7 +49,9 @@ class SpeedCurveView(QWidget):
         if curve is None or len(curve.points) < 2:
             painter.setPen(theme.colour(colours.quiet))
             painter.drawText(
-                self.rect(), int(Qt.AlignmentFlag.AlignCenter), "not measured on this computer yet"
+                self.rect(),
+                int(Qt.AlignmentFlag.AlignCenter),
+                say("inspector.not-measured-on-computer-yet"),
             )
             painter.end()
             return
@@ -96,7 +102,9 @@ class SpeedCurveView(QWidget):
             box = QRectF(x - 20, area.bottom() + 3, 40, 16)
             painter.drawText(box, centre, str(depth) if depth else "off")
         painter.setPen(theme.colour(colours.ink))
-        words = f"best: {curve.best}" if curve.best else "best: off"
+        words = (
+            say("inspector.best-best", best=curve.best) if curve.best else say("inspector.best-off")
+        )
         x = min(max(best.x(), area.left() + 26), area.right() - 26)
         painter.drawText(QRectF(x - 40, best.y() - 22, 80, 16), centre, words)
         painter.setPen(Qt.PenStyle.NoPen)

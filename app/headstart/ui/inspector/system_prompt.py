@@ -9,6 +9,7 @@ from headstart.core.chats.values import TurnStats
 from headstart.ui.inspector.own import back_button
 from headstart.ui.kit.own_title import OwnTitle
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 # a pause after which typing counts as meant
 TYPING_PAUSE_MS = 600
@@ -28,14 +29,12 @@ class SystemPromptSection(QWidget):
         self._read: str | None = None
         self._used = 0
         self._speed = 0.0
-        self.title = OwnTitle("System prompt", self, section=True)
-        self._back = back_button("System prompt", self)
+        self.title = OwnTitle(say("inspector.system-prompt"), self, section=True)
+        self._back = back_button(say("inspector.system-prompt"), self)
         self._back.clicked.connect(self._on_back)
         self.edit = TextEdit(self)
-        self.edit.setAccessibleName("System prompt")
-        self.edit.setPlaceholderText(
-            "What the model should know or be, in this chat. {{date}} and {{name}} are filled in"
-        )
+        self.edit.setAccessibleName(say("inspector.system-prompt"))
+        self.edit.setPlaceholderText(say("inspector.what-model-should-know-or"))
         self.edit.setTabChangesFocus(True)
         self.edit.setFixedHeight(96)
         self.edit.textChanged.connect(self._on_typing)
@@ -113,15 +112,6 @@ class SystemPromptSection(QWidget):
         shown = changed and self._used >= _MANY
         if shown:
             seconds = round(self._used / self._speed) if self._speed else 0
-            long = f", about {_duration(seconds)}" if seconds >= 1 else ""
-            self.cost.setText(
-                f"Another system prompt: all {self._used:,} tokens of this chat are processed "
-                f"again{long}."
-            )
+            code = "inspector.prompt-costs-time" if seconds >= 1 else "inspector.prompt-costs"
+            self.cost.setText(say(code, used=self._used, seconds=seconds))
         self.cost.setVisible(shown)
-
-
-def _duration(seconds: int) -> str:
-    if seconds < 90:
-        return f"{seconds} s"
-    return f"{round(seconds / 60)} minutes"

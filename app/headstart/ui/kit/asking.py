@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 _WIDTH = 440
 
@@ -21,7 +22,7 @@ class Question(Sheet):
         question: str,
         about: str,
         yes: str,
-        no: str = "Cancel",
+        no: str = "",
     ) -> None:
         super().__init__(question, parent)
         self.setMinimumWidth(_WIDTH)
@@ -36,7 +37,7 @@ class Question(Sheet):
         self.about.setWordWrap(True)
         self.about.setTextFormat(Qt.TextFormat.PlainText)
         self.about.setVisible(bool(about))
-        self.yes, self.no = QPushButton(yes, self), QPushButton(no, self)
+        self.yes, self.no = QPushButton(yes, self), QPushButton(no or say("kit.cancel"), self)
         self.yes.setAutoDefault(False)
         # Enter never allows anything that was not read
         self.no.setDefault(True)
@@ -59,7 +60,7 @@ class DangerQuestion(Question):
     """About what cannot be undone."""
 
     def __init__(
-        self, parent: QWidget | None, question: str, about: str, yes: str, no: str = "Cancel"
+        self, parent: QWidget | None, question: str, about: str, yes: str, no: str = ""
     ) -> None:
         super().__init__(parent, question, about, yes, no)
         self.yes.setObjectName("danger")
@@ -69,7 +70,7 @@ class TextQuestion(Sheet):
     """One line; Enter takes it."""
 
     def __init__(
-        self, parent: QWidget | None, title: str, label: str, text: str = "", yes: str = "OK"
+        self, parent: QWidget | None, title: str, label: str, text: str = "", yes: str = ""
     ) -> None:
         super().__init__(title, parent)
         self.setMinimumWidth(_WIDTH)
@@ -77,7 +78,10 @@ class TextQuestion(Sheet):
         self.line = QLineEdit(text, self)
         self.line.setAccessibleName(label)
         self.line.selectAll()
-        self.yes, self.no = QPushButton(yes, self), QPushButton("Cancel", self)
+        self.yes, self.no = (
+            QPushButton(yes or say("kit.ok"), self),
+            QPushButton(say("kit.cancel"), self),
+        )
         self.yes.setObjectName("primary")
         self.yes.setDefault(True)
         self.no.setAutoDefault(False)

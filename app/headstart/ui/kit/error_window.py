@@ -13,18 +13,18 @@ from PySide6.QtWidgets import (
 
 from headstart.ui.kit import theme
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 
 class ErrorWindow(Sheet):
     def __init__(self, happened: str, details: str, parent: QWidget | None = None) -> None:
-        super().__init__("Something went wrong", parent, (640, 420))
+        super().__init__(say("kit.something-went-wrong"), parent, (640, 420))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         said = QLabel(happened, self)
         said.setTextFormat(Qt.TextFormat.PlainText)
         said.setWordWrap(True)
         note = QLabel(
-            "Your chats are kept, and nothing was sent. To report this, copy the details below, "
-            "and look through them first: they may name files of yours.",
+            say("kit.your-chats-kept-and-nothing"),
             self,
         )
         note.setObjectName("quiet")
@@ -34,8 +34,11 @@ class ErrorWindow(Sheet):
         self.details.setReadOnly(True)
         self.details.setFont(theme.code_font(12))
         self.details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.details.setAccessibleName("Details")
-        self.copy, close = QPushButton("Copy details", self), QPushButton("Close", self)
+        self.details.setAccessibleName(say("kit.details"))
+        self.copy, close = (
+            QPushButton(say("kit.copy-details"), self),
+            QPushButton(say("kit.close"), self),
+        )
         self.copy.clicked.connect(self._copy)
         close.clicked.connect(self.accept)
         close.setDefault(True)
@@ -47,4 +50,4 @@ class ErrorWindow(Sheet):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.details.toPlainText())
-        self.copy.setText("Copied")
+        self.copy.setText(say("kit.copied"))

@@ -27,6 +27,7 @@ from headstart.core.settings.fields import FieldInfo
 from headstart.ui.kit.icons import icon
 from headstart.ui.kit.number_boxes import DecimalBox, WholeNumberBox
 from headstart.ui.kit.own_title import OwnTitle
+from headstart.ui.wording import say
 
 SLIDER_STEPS = 100
 
@@ -41,8 +42,8 @@ class ResetButton(QToolButton):
         self.setAutoRaise(True)
         self.setFixedSize(22, 22)
         self.setIconSize(QSize(14, 14))
-        self.setAccessibleName(f"{title}: automatic")
-        self.setToolTip("Back to automatic: what the model’s makers advise, else the default")
+        self.setAccessibleName(say("kit.title-automatic", title=title))
+        self.setToolTip(say("kit.back-to-automatic-what-models"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -110,12 +111,11 @@ def take_typed(*boxes: QAbstractSpinBox) -> None:
         box.interpretText()
 
 
-def with_unit(box: QSpinBox, unit: str) -> None:
-    """Put a unit behind the number; “day|days” has a form for one."""
-    one, _, many = unit.partition("|")
+def with_unit(box: QSpinBox, unit: Callable[[int], str]) -> None:
+    """Put the unit that goes with the number behind it."""
 
     def show(value: int) -> None:
-        name = one if value == 1 or not many else many
+        name = unit(value)
         box.setSuffix(f" {name}" if name else "")
 
     box.valueChanged.connect(show)
@@ -140,8 +140,9 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
     box.setSpecialValueText(info.special)
     box.setSingleStep(0.05 if high <= 100 else 1)
     box.setDecimals(2)
-    if info.unit:
-        box.setSuffix(f" {info.unit}")
+    unit = info.unit(value)
+    if unit:
+        box.setSuffix(f" {unit}")
     box.setValue(value)
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
@@ -155,7 +156,7 @@ def choice_box(info: FieldInfo, value: str, on_change: Callable[[str], None]) ->
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
     for choice in info.choices:
-        box.addItem(info.labels.get(choice, choice), choice)
+        box.addItem(info.labels[choice], choice)
     box.setCurrentIndex(box.findData(value))
     box.currentIndexChanged.connect(lambda _index: on_change(str(box.currentData())))
     return box
@@ -209,7 +210,7 @@ def clearable(field: QLineEdit) -> None:
     the button's wrapper."""
     field.setClearButtonEnabled(True)
     for button in field.findChildren(QToolButton):
-        button.setAccessibleName(button.text() or "Clear")
+        button.setAccessibleName(button.text() or say("kit.clear"))
 
 
 def show_value(control: QWidget, value: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QWidget
 
 from headstart.ui.kit import theme
+from headstart.ui.wording import say
 
 
 class OwnTitle(QLabel):
@@ -28,5 +29,5 @@ class OwnTitle(QLabel):
         own = self.own
         dot = f'&nbsp; <span style="color:{theme.current().accent_text}">●</span>'
         self.setText(f"{self._plain}{dot}" if own else self._plain)
-        self.setToolTip("This chat decides it for itself" if own else "")
-        self.setAccessibleName(f"{self._plain}, of this chat" if own else self._plain)
+        self.setToolTip(say("kit.chat-decides-for-itself") if own else "")
+        self.setAccessibleName(say("kit.plain-of-chat", plain=self._plain) if own else self._plain)

@@ -26,6 +26,7 @@ from headstart.ui.kit.composing import commit_focused
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.focus import focus_by_tab, takes_tab
 from headstart.ui.kit.hover import settle_hover
+from headstart.ui.wording import say
 
 # pixels of the window that are left around a sheet
 _AROUND = 24
@@ -50,8 +51,8 @@ class Sheet(QDialog):
         self.heading = ElidedLabel(title, self, 120, "chatTitle")
         self.close_button = QToolButton(self)
         self.close_button.setIcon(icons.icon("x"))
-        self.close_button.setToolTip("Close (Esc)")
-        self.close_button.setAccessibleName("Close")
+        self.close_button.setToolTip(say("kit.close-esc"))
+        self.close_button.setAccessibleName(say("kit.close"))
         self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.close_button.clicked.connect(self.reject)
         head = QHBoxLayout()

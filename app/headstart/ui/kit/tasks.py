@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from headstart.core.errors import EnvironmentProblem, ran_out_of_memory
 from headstart.core.told import told
+from headstart.ui.wording import say
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +68,10 @@ class Tasks:
                 return
             log.exception(LOGGED)
             asyncio.get_event_loop().call_exception_handler({"message": LOGGED, "exception": error})
-            self._show(f"Internal error: {type(error).__name__}: {error}.", "Your chats are safe.")
+            self._show(
+                say("kit.internal-error-name-error", name=type(error).__name__, error=error),
+                say("kit.your-chats-safe"),
+            )
 
     async def settle(self, seconds: float) -> None:
         """Wait for what was asked for so far, but not for ever."""

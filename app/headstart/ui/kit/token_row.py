@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
+from headstart.ui.wording import say
+
 
 class TokenRow(QWidget):
     """Shows no token that is kept: only that there is one."""
@@ -15,15 +17,15 @@ class TokenRow(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.field = QLineEdit(self)
-        self.field.setAccessibleName("Token of your Hugging Face account")
+        self.field.setAccessibleName(say("kit.token-of-your-hugging-face"))
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         self.field.returnPressed.connect(self._on_entered)
-        self.use = QPushButton("Use token", self)
+        self.use = QPushButton(say("kit.use-token"), self)
         self.use.setAutoDefault(False)
         self.use.clicked.connect(self._on_entered)
-        self.forget = QPushButton("Forget it", self)
+        self.forget = QPushButton(say("kit.forget"), self)
         self.forget.setAutoDefault(False)
-        self.forget.setToolTip("Take the token out of the system's keychain")
+        self.forget.setToolTip(say("kit.take-token-out-of-systems"))
         self.forget.clicked.connect(self.forgotten)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -36,7 +38,7 @@ class TokenRow(QWidget):
         """Whether the keychain has one."""
         self.forget.setVisible(kept)
         self.field.setPlaceholderText(
-            "A token is kept; another one (hf_…)" if kept else "Token of your account (hf_…)"
+            say("kit.token-kept-another-one-hf") if kept else say("kit.token-of-your-account-hf")
         )
 
     def _on_entered(self) -> None:

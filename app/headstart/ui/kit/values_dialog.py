@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.variables import LONGEST
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 # lines that are seen at once of a value with several
 _MOST_LINES = 5
@@ -52,7 +53,7 @@ class ValuesDialog(Sheet):
     def __init__(
         self, names: Sequence[str], about: str, known: Mapping[str, str], parent: QWidget | None
     ) -> None:
-        super().__init__("Fill in the prompt", parent)
+        super().__init__(say("kit.fill-in-prompt"), parent)
         self.setMinimumWidth(460)
         words = QLabel(about, self)
         words.setObjectName("quiet")
@@ -66,8 +67,8 @@ class ValuesDialog(Sheet):
             field.setAccessibleName(name)
             field.setPlainText(known.get(name, ""))
             field.entered.connect(lambda name=name: self._go_on(name))
-            form.addRow(name.capitalize(), field)
-        use, cancel = QPushButton("Use", self), QPushButton("Cancel", self)
+            form.addRow(name, field)
+        use, cancel = QPushButton(say("kit.use"), self), QPushButton(say("kit.cancel"), self)
         use.setObjectName("primary")
         use.setDefault(True)
         use.clicked.connect(self.take)
@@ -75,7 +76,7 @@ class ValuesDialog(Sheet):
         cancel.clicked.connect(self.reject)
         self.column.addWidget(words)
         self.column.addLayout(form)
-        self.column.addWidget(self.word("Enter goes on, Shift+Enter starts a new line."))
+        self.column.addWidget(self.word(say("kit.enter-goes-on-shift-enter")))
         self.buttons(cancel, use)
 
     def _go_on(self, name: str) -> None:

@@ -1,26 +1,25 @@
-"""Moments as people write them: “14:25”, “yesterday 14:25”, “16 October”. Main thread."""
+"""Moments as people write them: “14:25”, “yesterday 14:25”, “16 October”. Pure."""
 
 from __future__ import annotations
 
 import datetime as dt
 
-from PySide6.QtCore import QDate, QLocale, QTime
-
-_SHORT = QLocale.FormatType.ShortFormat
+from headstart.core.text.locale import locale
+from headstart.ui.wording import say
 
 
 def when_text(milliseconds: int, today: dt.date | None = None) -> str:
     """A moment in milliseconds since 1970: the time today and yesterday, else the day; in the order
-    and with the names of the system's language."""
+    that is usual in the system's region."""
     moment = _moment(milliseconds)
     if moment is None:
         return ""
     today = today or dt.datetime.now().astimezone().date()
     day = moment.date()
     if day == today:
-        return clock_text(milliseconds)
+        return locale().clock(moment.time())
     if day == today - dt.timedelta(days=1):
-        return f"yesterday {clock_text(milliseconds)}"
+        return say("kit.yesterday", clock=locale().clock(moment.time()))
     return day_text(day, today)
 
 
@@ -30,28 +29,23 @@ def moment_text(milliseconds: int, today: dt.date | None = None) -> str:
     if moment is None:
         return ""
     today = today or dt.datetime.now().astimezone().date()
+    clock = locale().clock(moment.time())
     if moment.date() == today:
-        return f"today {clock_text(milliseconds)}"
-    text = when_text(milliseconds, today)
-    return text if text.startswith("yesterday") else f"{text}, {clock_text(milliseconds)}"
+        return say("kit.today", clock=clock)
+    if moment.date() == today - dt.timedelta(days=1):
+        return say("kit.yesterday", clock=clock)
+    return say("kit.day-and-clock", day=day_text(moment.date(), today), clock=clock)
 
 
 def clock_text(milliseconds: int) -> str:
     """The time of day, without seconds."""
     moment = _moment(milliseconds)
-    if moment is None:
-        return ""
-    form = QLocale().timeFormat(_SHORT).replace(":ss", "").replace(".ss", "")
-    return QLocale().toString(QTime(moment.hour, moment.minute), form)
+    return "" if moment is None else locale().clock(moment.time())
 
 
 def day_text(day: dt.date, today: dt.date) -> str:
     """“16 October”, with the year where it is another one."""
-    month_first = QLocale().dateFormat(_SHORT).casefold().lstrip().startswith("m")
-    form = "MMMM d" if month_first else "d MMMM"
-    if day.year != today.year:
-        form += ", yyyy" if month_first else " yyyy"
-    return QLocale().toString(QDate(day.year, day.month, day.day), form)
+    return locale().day(day, year=day.year != today.year)
 
 
 def _moment(milliseconds: int) -> dt.datetime | None:

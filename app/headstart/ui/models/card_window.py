@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from headstart.core.hub.catalog import Details
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 # a card longer than that is cut: somebody pasted a whole log
 _LONGEST = 200_000
@@ -22,7 +23,7 @@ class CardBrowser(QTextBrowser):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setOpenLinks(False)
-        self.setAccessibleName("Model card")
+        self.setAccessibleName(say("models.model-card"))
         self.anchorClicked.connect(_open)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:

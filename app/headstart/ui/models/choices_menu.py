@@ -15,6 +15,7 @@ from headstart.core.models.ref import AnyModel
 from headstart.core.text.shown import shortened, size_text
 from headstart.ui.kit import icons
 from headstart.ui.kit.fields import clearable
+from headstart.ui.wording import say
 
 # a server may offer hundreds: the menu is no catalogue
 MOST_OFFERED = 40
@@ -74,8 +75,8 @@ class ChoicesMenu(QMenu):
 
     def _add_field(self) -> None:
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText("Find a model")
-        self.field.setAccessibleName("Find a model")
+        self.field.setPlaceholderText(say("models.find-model"))
+        self.field.setAccessibleName(say("models.find-model"))
         clearable(self.field)
         self.field.textChanged.connect(self._filter)
         action = QWidgetAction(self)
@@ -103,8 +104,10 @@ class ChoicesMenu(QMenu):
         if model.why_not is None:
             self._add_choice(text, model.ref, current, words=model.ref.name)
             return
-        action = self.addAction(f"{text} · cannot run here")
-        reason = f"{model.ref.name} cannot run here: {model.why_not.text}"
+        action = self.addAction(say("models.text-cannot-run-here", text=text))
+        reason = say(
+            "models.name-cannot-run-here-text", name=model.ref.name, text=model.why_not.text
+        )
         action.setToolTip(reason)
         action.triggered.connect(lambda _checked, why=reason: self.refused.emit(why))
         self._texts.append((action, model.ref.name))
@@ -112,8 +115,10 @@ class ChoicesMenu(QMenu):
     def _add_server(self, offered: Offered, current: str) -> None:
         connection = offered.connection
         self.addSeparator()
-        title = self.addAction(icons.icon("server"), f"{connection.name} (on a server)")
-        title.setToolTip(f"Chats with these models are sent to {connection.host}.")
+        title = self.addAction(
+            icons.icon("server"), say("models.name-on-server", name=connection.name)
+        )
+        title.setToolTip(say("models.chats-with-these-models-sent", host=connection.host))
         title.setEnabled(False)
         if offered.problem is not None:
             line = self.addAction(_short(offered.problem.text, 60))
@@ -121,12 +126,16 @@ class ChoicesMenu(QMenu):
             why = offered.problem.text
             line.triggered.connect(lambda _checked: self.refused.emit(why))
         elif not offered.models:
-            self.addAction("Asking…").setEnabled(False)
+            self.addAction(say("models.asking")).setEnabled(False)
         for model in offered.models[:MOST_OFFERED]:
-            self._add_choice(f"{_short(model.name)}    on {connection.host}", model, current)
+            self._add_choice(
+                say("models.short-on-host", short=_short(model.name), host=connection.host),
+                model,
+                current,
+            )
         more = len(offered.models) - MOST_OFFERED
         if more > 0:
-            rest = self.addMenu(f"{more:,} more")
+            rest = self.addMenu(say("models.more-more", more=more))
             for model in offered.models[MOST_OFFERED:]:
                 self._add_choice(_short(model.id), model, current, rest)
 

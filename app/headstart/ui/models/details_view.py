@@ -23,7 +23,7 @@ from headstart.core.hub.catalog import Companion, CompanionKind, Details, Fit, V
 from headstart.core.hub.catalog_filter import best, draft_variant, named, recommended
 from headstart.core.models.draft_choice import Works
 from headstart.core.models.recommended import Recommended
-from headstart.core.text.shown import age_text, count_text, size_text
+from headstart.core.text.shown import count_text, size_text
 from headstart.core.told import told
 from headstart.ui.kit import icons
 from headstart.ui.kit.elided import ElidedLabel
@@ -31,16 +31,14 @@ from headstart.ui.kit.fields import in_tab_order
 from headstart.ui.kit.token_row import TokenRow
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.variant_rows import VariantRows
+from headstart.ui.wording import say
 
-NOTHING = "Choose a model to see its files, and what each of them takes on this computer."
+NOTHING = "models.choose-model-to-see-files"
 _COMPANIONS = {
-    CompanionKind.PROJECTOR: "Include image support",
-    CompanionKind.HEAD: "Include its draft head",
+    CompanionKind.PROJECTOR: "models.include-image-support",
+    CompanionKind.HEAD: "models.include-draft-head",
 }
-_HEADS = (
-    "These files draft for one certain model, the one that they are named after. "
-    "They cannot answer by themselves."
-)
+_HEADS = "models.these-files-draft-for-one"
 
 
 class DetailsView(QFrame):
@@ -61,12 +59,12 @@ class DetailsView(QFrame):
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
         self.about.setWordWrap(True)
-        self.card_button = QPushButton(icons.icon("external-link"), "Model card", self)
+        self.card_button = QPushButton(icons.icon("external-link"), say("models.model-card"), self)
         self.card_button.clicked.connect(self._on_card)
-        self.problem = QLabel(NOTHING, self)
+        self.problem = QLabel(say(NOTHING), self)
         self.problem.setObjectName("quiet")
         self.problem.setWordWrap(True)
-        self.retry = QPushButton("Try again", self)
+        self.retry = QPushButton(say("models.try-again"), self)
         self.retry.clicked.connect(lambda: self.retried.emit(self._repo))
         self.retry.hide()
         self.variants = VariantRows(self)
@@ -115,7 +113,7 @@ class DetailsView(QFrame):
     def _make_access(self) -> QWidget:
         """For repositories that want to know who asks."""
         row = QWidget(self)
-        page = self._page = QPushButton("Open its page", row)
+        page = self._page = QPushButton(say("models.open-page"), row)
         page.clicked.connect(self._open_page)
         self.token = TokenRow(row)
         layout = QHBoxLayout(row)
@@ -133,7 +131,7 @@ class DetailsView(QFrame):
         self.title.set_full_text(repo.rpartition("/")[2] if known is None else known.name)
         self.about.setText(repo.rpartition("/")[0] if known is None else _known_facts(known))
         self.retry.hide()
-        self.problem.setText("Asking Hugging Face…")
+        self.problem.setText(say("models.asking-hugging-face"))
         self._show_parts(False)
 
     def fail(self, problem: str, wants_token: bool) -> None:
@@ -152,11 +150,11 @@ class DetailsView(QFrame):
         facts = [fact.replace(" ", "\u00a0") for fact in _facts(details)]
         self.about.setText(" · ".join(facts))
         if details.heads:
-            self.problem.setText(_HEADS)
+            self.problem.setText(say(_HEADS))
         elif details.variants:
             self.problem.setText("")
         else:
-            self.problem.setText("It has no files that Headstart can run: neither GGUF nor MLX.")
+            self.problem.setText(say("models.has-no-files-headstart-can"))
         self._show_parts(bool(details.variants))
         self.card_button.show()
         self._access.setVisible(repository.gated)
@@ -207,7 +205,7 @@ class DetailsView(QFrame):
             if chosen is not None:
                 name = chosen.file.path.rpartition("/")[2]
                 size = size_text(chosen.file.size)
-                box = QCheckBox(f"{_COMPANIONS[kind]} ({size})", self)
+                box = QCheckBox(f"{say(_COMPANIONS[kind])} ({size})", self)
                 box.setToolTip(name)
                 self._extra.addWidget(box)
                 self._companions.append((box, chosen))
@@ -254,10 +252,10 @@ def _known_facts(known: Recommended) -> str:
     """Facts that need no network: maker, size, licence."""
     facts = [
         known.repo.partition("/")[0],
-        f"{known.parameters} parameters",
-        f"{known.size_gb:.1f} GB",
-        f"{count_text(known.context)} context" if known.context else "",
-        f"{known.licence} licence",
+        say("models.parameters-parameters", parameters=known.parameters),
+        say("models.size-gb-gb", size_gb=known.size_gb),
+        say("models.context-context", context=known.context) if known.context else "",
+        say("models.licence-licence", licence=known.licence),
     ]
     return " · ".join(fact.replace(" ", "\u00a0") for fact in facts if fact)
 
@@ -266,14 +264,14 @@ def _facts(details: Details) -> list[str]:
     repository = details.repository
     facts = [repository.owner]
     if repository.parameters:
-        facts.append(f"{count_text(repository.parameters)} parameters")
+        facts.append(say("models.parameters-parameters-2", parameters=repository.parameters))
     if repository.context:
-        facts.append(f"{count_text(repository.context)} context")
+        facts.append(say("models.context-context", context=repository.context))
     if repository.licence:
-        facts.append(f"{repository.licence} licence")
+        facts.append(say("models.licence-licence", licence=repository.licence))
     if repository.gated:
-        facts.append("gated: its licence has to be accepted on its page")
+        facts.append(say("models.gated-licence-has-to-accepted"))
     if repository.updated:
-        facts.append(f"updated {age_text(time.time() - repository.updated)}")
+        facts.append(say("models.updated-time", time=time.time() - repository.updated))
     facts.append(f"♥ {count_text(repository.likes)} · ↓ {count_text(repository.downloads)}")
     return facts

@@ -21,17 +21,15 @@ from headstart.ui.kit import icons
 from headstart.ui.models.details_view import DetailsView
 from headstart.ui.models.results import ITEM, ModelResults, ModelResultsDelegate
 from headstart.ui.models.search_row import SearchRow
+from headstart.ui.wording import say
 
 # pixels below which there is room for the list or for what was chosen, not for both
 _BOTH = 700
 # rows before the end at which the next ones are asked for
 _AHEAD = 20
 
-WELCOME = "For this computer"
-HINT = (
-    "Chosen for this computer's memory. Search or filter to find others: Headstart asks Hugging "
-    "Face only then."
-)
+WELCOME = "models.for-computer"
+HINT = "models.chosen-for-computers-memory-search"
 
 
 class DiscoverView(QWidget):
@@ -45,7 +43,7 @@ class DiscoverView(QWidget):
         self.results = ModelResults(self)
         self.list = QListView(self)
         self.list.setObjectName("cards")
-        self.list.setAccessibleName("Models that were found")
+        self.list.setAccessibleName(say("models.models-were-found"))
         self.list.setModel(self.results)
         self.list.setItemDelegate(ModelResultsDelegate(self.list))
         self.list.setUniformItemSizes(True)
@@ -56,22 +54,22 @@ class DiscoverView(QWidget):
         self.list.clicked.connect(self._on_chosen)
         self.list.activated.connect(self._on_chosen)
         self.list.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        self.heading = QLabel(WELCOME, self)
+        self.heading = QLabel(say(WELCOME), self)
         self.heading.setObjectName("sectionTitle")
-        self.again = QPushButton(WELCOME, self)
-        self.again.setToolTip("Clear search")
+        self.again = QPushButton(say(WELCOME), self)
+        self.again.setToolTip(say("models.clear-search"))
         self.again.clicked.connect(self.row.forget)
         self.again.hide()
-        self.hint = QLabel(HINT, self)
+        self.hint = QLabel(say(HINT), self)
         self.hint.setObjectName("quiet")
         self.hint.setWordWrap(True)
         # once more, where there was no answer
-        self.retry = QPushButton("Try again", self)
+        self.retry = QPushButton(say("models.try-again"), self)
         self.retry.clicked.connect(self.row.search)
         self.retry.hide()
         self.details = DetailsView(self)
         self.details.retried.connect(self.opened)
-        self.back = QPushButton(icons.icon("arrow-left"), "Back to the list", self)
+        self.back = QPushButton(icons.icon("arrow-left"), say("models.back-to-list"), self)
         self.back.clicked.connect(self._on_back)
         self._recommended: list[Recommended] = []
         # whether they are what is shown
@@ -119,18 +117,18 @@ class DiscoverView(QWidget):
 
     def show_recommended(self) -> None:
         self._suggesting = True
-        self.heading.setText(WELCOME)
+        self.heading.setText(say(WELCOME))
         self.again.hide()
-        self._set_hint(HINT)
+        self._set_hint(say(HINT))
         self.results.clear()
         self.results.add(self._recommended)
 
     def begin_search(self) -> None:
         self._suggesting = False
         self.results.clear()
-        self.heading.setText("Found")
+        self.heading.setText(say("models.found"))
         self.again.show()
-        self._set_hint("Asking Hugging Face…")
+        self._set_hint(say("models.asking-hugging-face"))
         self.show_list()
 
     def add_results(self, found: list[Repository]) -> None:
@@ -143,16 +141,16 @@ class DiscoverView(QWidget):
         if problem and not count:
             # what needs no network is there all the same
             self._suggesting = True
-            self.heading.setText(WELCOME)
+            self.heading.setText(say(WELCOME))
             self.again.hide()
             self.results.add(self._recommended)
-            self._set_hint(f"{problem} What is installed works without it.")
+            self._set_hint(say("models.problem-what-installed-works-without", problem=problem))
             self.retry.show()
         elif problem:
             self._set_hint(problem)
             self.retry.show()
         elif not count:
-            self._set_hint("Nothing was found. Try other words or fewer filters.")
+            self._set_hint(say("models.nothing-was-found-try-other"))
         else:
             self._set_hint("")
 

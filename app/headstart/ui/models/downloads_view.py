@@ -20,21 +20,18 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
-from headstart.core.text.shown import size_text
 from headstart.ui.kit import icons
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.words import download_words
+from headstart.ui.wording import say
 
 _STEPS = 1000
 # pixels below which how far it is stands below the title
 _ONE_LINE = 620
 # bytes that are thrown away without a question
 _LITTLE = 100_000_000
-EMPTY = (
-    "Nothing is being downloaded. What is downloaded goes on after a restart, a lost network or a "
-    "full disk, and is checked before it is used."
-)
+EMPTY = "models.nothing-being-downloaded-what-downloaded"
 
 
 class DownloadRow(QFrame):
@@ -60,12 +57,12 @@ class DownloadRow(QFrame):
         self.bar.setTextVisible(False)
         self.up = QToolButton(self)
         self.up.setIcon(icons.icon("arrow-up"))
-        self.up.setToolTip("Earlier")
-        self.up.setAccessibleName("Move up")
+        self.up.setToolTip(say("models.earlier"))
+        self.up.setAccessibleName(say("models.move-up"))
         self.up.clicked.connect(lambda: self.moved_up.emit(self._id))
-        self.pause = QPushButton("Pause", self)
+        self.pause = QPushButton(say("models.pause"), self)
         self.pause.clicked.connect(self._on_pause)
-        self.cancel = QPushButton("Cancel", self)
+        self.cancel = QPushButton(say("models.cancel"), self)
         self.cancel.clicked.connect(self._on_cancel)
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -104,13 +101,13 @@ class DownloadRow(QFrame):
         self.reason.setText(download.reason.text if download.reason is not None else "")
         self.reason.setVisible(download.reason is not None)
         self._pauses = state in ACTIVE
-        self.pause.setText("Pause" if self._pauses else "Resume")
+        self.pause.setText(say("models.pause") if self._pauses else say("models.resume"))
         self.pause.setAccessibleName(f"{self.pause.text()} {wanted.title}")
         self.pause.setVisible(state is not DownloadState.DONE)
         done = state is DownloadState.DONE
         self._lost = 0 if done else download.received
-        self.cancel.setText("Clear" if done else "Cancel")
-        self.cancel.setToolTip("Remove from this list (keeps the model)" if done else "")
+        self.cancel.setText(say("models.clear") if done else say("models.cancel"))
+        self.cancel.setToolTip(say("models.remove-from-list-keeps-model") if done else "")
         self.cancel.setAccessibleName(f"{self.cancel.text()} {wanted.title}")
         self.up.setVisible(not first and state is DownloadState.QUEUED)
 
@@ -128,15 +125,14 @@ class DownloadRow(QFrame):
         if self._lost < _LITTLE:
             self.cancelled.emit(self._id)
             return
-        lost = f"The {size_text(self._lost)} that are here already are deleted. "
         # the row may show another one by then
         gone = self._id
         DangerQuestion(
             self,
-            f"Cancel {self.title.full_text}?",
-            f"{lost}A download that is paused keeps them.",
-            "Cancel the download",
-            "Keep it",
+            say("models.cancel-full-text", full_text=self.title.full_text),
+            say("models.cancelled-loses", lost=self._lost),
+            say("models.cancel-download"),
+            say("models.keep"),
         ).ask(lambda: self.cancelled.emit(gone))
 
 
@@ -151,10 +147,10 @@ class DownloadsView(QWidget):
         super().__init__(parent)
         self.rows: list[DownloadRow] = []
         self._downloads: tuple[Download, ...] = ()
-        self.empty = QLabel(EMPTY, self)
+        self.empty = QLabel(say(EMPTY), self)
         self.empty.setObjectName("quiet")
         self.empty.setWordWrap(True)
-        self.clear = QPushButton("Clear what is done", self)
+        self.clear = QPushButton(say("models.clear-what-done"), self)
         self.clear.clicked.connect(self.cleared)
         body = QWidget()
         body.setObjectName("plain")

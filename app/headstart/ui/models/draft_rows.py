@@ -21,21 +21,22 @@ from headstart.core.models.draft_choice import Works
 from headstart.core.text.shown import size_text
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.wording import say
 
-NONE = "Nothing was found that could draft for it; repeats in the text are still drafted."
+NONE = "models.nothing-was-found-could-draft"
 
 
 class DraftRows(QWidget):
     wanted = Signal()
     chosen = Signal(object, object)  # Variant (None: the model is here), DraftOffer: get it
 
-    def __init__(self, parent: QWidget | None = None, get: str = "Get both") -> None:
+    def __init__(self, parent: QWidget | None = None, get: str = "") -> None:
         super().__init__(parent)
-        self._get = get
-        title = QLabel("Drafts that work with it", self)
+        self._get = get or say("models.get-both")
+        title = QLabel(say("models.drafts-work-with"), self)
         title.setObjectName("sectionTitle")
-        self.button = QPushButton("Find drafts", self)
-        self.button.setToolTip("Compares the vocabularies of models here and on Hugging Face")
+        self.button = QPushButton(say("models.find-drafts"), self)
+        self.button.setToolTip(say("models.compares-vocabularies-of-models-here"))
         self.button.clicked.connect(self._on_wanted)
         self.hint = QLabel(self)
         self.hint.setObjectName("quiet")
@@ -69,7 +70,7 @@ class DraftRows(QWidget):
 
     def set_offers(self, variant: Variant | None, offers: Sequence[DraftOffer]) -> None:
         self.clear()
-        self.hint.setText(NONE)
+        self.hint.setText(say(NONE))
         self.hint.setVisible(not any(offer.works is not Works.NO for offer in offers))
         for row, offer in enumerate(offers):
             self._add(row, variant, offer)
@@ -90,7 +91,7 @@ class DraftRows(QWidget):
         for column, cell in enumerate((name, reason, size)):
             self._grid.addWidget(cell, row, column)
         if offer.installed is not None:
-            here = QLabel("installed", self)
+            here = QLabel(say("models.installed-draft"), self)
             here.setObjectName("quiet")
             self._grid.addWidget(here, row, 3)
         elif offer.works is not Works.NO:
@@ -114,6 +115,6 @@ class DraftRows(QWidget):
 
     def _on_wanted(self) -> None:
         self.button.setEnabled(False)
-        self.hint.setText("Comparing vocabularies…")
+        self.hint.setText(say("models.comparing-vocabularies"))
         self.hint.show()
         self.wanted.emit()

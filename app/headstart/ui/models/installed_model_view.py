@@ -23,17 +23,19 @@ from PySide6.QtWidgets import (
 from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.models.described import ModelCard
 from headstart.core.models.installed import InstalledModel
-from headstart.core.text.shown import age_text, size_text
+from headstart.core.text.shown import size_text
+from headstart.core.wording import age_text
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.draft_rows import DraftRows
-from headstart.ui.models.words import SOURCES
+from headstart.ui.models.words import source_words
+from headstart.ui.wording import say
 
-NOTHING = "Select a model to see its details."
+NOTHING = "models.select-model-to-see-details"
 _CACHES = {
-    "full": "keys and values of the whole context",
-    "window": "keys and values, some of a sliding window",
-    "recurrent": "a state of fixed size",
-    "hybrid": "keys and values, and a state",
+    "full": "models.keys-and-values-of-whole",
+    "window": "models.keys-and-values-some-of",
+    "recurrent": "models.state-of-fixed-size",
+    "hybrid": "models.keys-and-values-and-state",
 }
 
 
@@ -59,10 +61,10 @@ class InstalledModelView(QFrame):
         self._loading = ("", 0.0)
         self.title = QLineEdit(self)
         self.title.setObjectName("cardTitle")
-        self.title.setAccessibleName("What the model is called here")
-        self.title.setToolTip("What it is called here; its file stays as it is")
+        self.title.setAccessibleName(say("models.what-model-called-here"))
+        self.title.setToolTip(say("models.what-called-here-file-stays"))
         self.title.editingFinished.connect(self._on_renamed)
-        self.problem = QLabel(NOTHING, self)
+        self.problem = QLabel(say(NOTHING), self)
         self.problem.setObjectName("quiet")
         self.problem.setWordWrap(True)
         self._facts = QWidget(self)
@@ -71,26 +73,26 @@ class InstalledModelView(QFrame):
         self._form.setHorizontalSpacing(16)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.notes = QPlainTextEdit(self)
-        self.notes.setPlaceholderText("Notes, for example its strengths")
-        self.notes.setAccessibleName("Notes about this model")
+        self.notes.setPlaceholderText(say("models.notes-for-example-strengths"))
+        self.notes.setAccessibleName(say("models.notes-about-model"))
         self.notes.setFixedHeight(72)
         self.notes.setTabChangesFocus(True)
-        self.use = QPushButton("Use in this chat", self)
+        self.use = QPushButton(say("models.use-in-chat"), self)
         self.use.setObjectName("primary")
         self.use.clicked.connect(lambda: self.use_requested.emit(self._model))
-        self.load = QPushButton("Load", self)
-        self.load.setToolTip("Load now")
+        self.load = QPushButton(say("models.load"), self)
+        self.load.setToolTip(say("models.load-now"))
         self.load.clicked.connect(self._on_load)
-        self.keep = QCheckBox("Keep loaded", self)
-        self.keep.setToolTip("Never unload when idle")
+        self.keep = QCheckBox(say("models.keep-loaded"), self)
+        self.keep.setToolTip(say("models.never-unload-when-idle"))
         self.keep.toggled.connect(self._on_keep)
-        self.options = QPushButton("Default settings…", self)
+        self.options = QPushButton(say("models.default-settings"), self)
         self.options.clicked.connect(lambda: self.options_requested.emit(self._model))
-        self.folder = QPushButton("Show in folder", self)
+        self.folder = QPushButton(say("models.show-in-folder"), self)
         self.folder.clicked.connect(self._open_folder)
-        self.remove = QPushButton("Delete…", self)
+        self.remove = QPushButton(say("models.delete"), self)
         self.remove.clicked.connect(self._on_remove)
-        self.drafts = DraftRows(self, "Get")
+        self.drafts = DraftRows(self, say("models.get"))
         self.drafts.wanted.connect(lambda: self.drafts_requested.emit(self._model))
         self.drafts.chosen.connect(lambda _variant, offer: self.draft_chosen.emit(offer))
         self._build()
@@ -136,7 +138,9 @@ class InstalledModelView(QFrame):
             self.notes.setPlainText(model.notes)
             self._set_facts(_facts(model))
             self.drafts.clear()
-        self.remove.setText("Remove from the list" if model.source == "opened" else "Delete…")
+        self.remove.setText(
+            say("models.remove-from-list") if model.source == "opened" else say("models.delete")
+        )
         self.remove.setEnabled(model.source != "starter")
         self.use.setEnabled(model.why_not is None)
         self._show_load()
@@ -145,13 +149,16 @@ class InstalledModelView(QFrame):
     def show_nothing(self) -> None:
         """The model that was shown is gone."""
         self._model = None
-        self.problem.setText(NOTHING)
+        self.problem.setText(say(NOTHING))
         self._show_parts(False)
 
     def show_card(self, model: InstalledModel, card: ModelCard, chats: int) -> None:
         """Show facts of its whole file, and the number of its chats."""
         if self._model is not None and self._model.content == model.content:
-            used = ("Chats", f"{chats:,} {'chat uses' if chats == 1 else 'chats use'} it")
+            used = (
+                say("models.chats"),
+                say("models.chats-use-it", chats=chats),
+            )
             self._set_facts([*_facts(model), *_further(card), *([used] if chats else [])])
 
     def show_drafts(self, model: InstalledModel, offers: list[DraftOffer]) -> None:
@@ -175,9 +182,9 @@ class InstalledModelView(QFrame):
         content, fraction = self._loading
         under_way = self._model is not None and self._model.content == content
         if under_way:
-            self.load.setText(f"Loading {fraction:.0%}")
+            self.load.setText(say("models.loading-fraction", fraction=fraction))
         else:
-            self.load.setText("Unload" if self._loaded else "Load")
+            self.load.setText(say("models.unload") if self._loaded else say("models.load"))
         self.load.setEnabled(
             self._model is not None and self._model.why_not is None and not under_way
         )
@@ -236,27 +243,34 @@ class InstalledModelView(QFrame):
 
 def _facts(model: InstalledModel) -> list[tuple[str, str]]:
     about = model.about
-    used = age_text(time.time() - model.last_used) if model.last_used else "not yet"
+    used = age_text(time.time() - model.last_used) if model.last_used else say("models.not-yet")
     facts = [
-        ("Where", f"{SOURCES[model.source]}: {model.ref.path}"),
-        ("Size", size_text(model.ref.size)),
-        ("Format", "MLX folder" if model.ref.format == "mlx" else "GGUF"),
-        ("Architecture", about.architecture),
-        ("Parameters", about.parameters),
-        ("Quantization", about.quantization),
-        ("Context", f"{about.context:,} tokens" if about.context else ""),
-        ("Licence", about.licence),
-        ("Last used", used),
+        (say("models.where"), f"{source_words(model.source)}: {model.ref.path}"),
+        (say("models.size"), size_text(model.ref.size)),
+        (say("models.format"), say("models.mlx-folder") if model.ref.format == "mlx" else "GGUF"),
+        (say("models.architecture"), about.architecture),
+        (say("models.parameters"), about.parameters),
+        (say("models.quantization"), about.quantization),
+        (
+            say("models.context"),
+            say("models.context-tokens", context=about.context) if about.context else "",
+        ),
+        (say("models.licence"), about.licence),
+        (say("models.last-used"), used),
     ]
-    facts += [("Also at", copy) for copy in model.copies]
+    facts += [(say("models.also-at"), copy) for copy in model.copies]
     return [fact for fact in facts if fact[1]]
 
 
 def _further(card: ModelCard) -> list[tuple[str, str]]:
     per_token = card.kv_bytes_per_token
-    vocabulary = f"{card.vocabulary_size:,} tokens ({card.vocabulary.kind})"
+    vocabulary = say(
+        "models.vocabulary-size-tokens-kind",
+        vocabulary_size=card.vocabulary_size,
+        kind=card.vocabulary.kind,
+    )
     return [
-        ("Vocabulary", vocabulary),
-        ("Cache", _CACHES[card.cache]),
-        ("Cache per token", size_text(per_token) if per_token else ""),
+        (say("models.vocabulary"), vocabulary),
+        (say("models.cache"), say(_CACHES[card.cache])),
+        (say("models.cache-per-token"), size_text(per_token) if per_token else ""),
     ]

@@ -12,7 +12,8 @@ from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import size_text
 from headstart.ui.kit import theme
 from headstart.ui.kit.row_ground import paint_ground
-from headstart.ui.models.words import SOURCES
+from headstart.ui.models.words import source_words
+from headstart.ui.wording import say
 
 MODEL, LOADED = int(Qt.ItemDataRole.UserRole) + 1, int(Qt.ItemDataRole.UserRole) + 2
 Index = QModelIndex | QPersistentModelIndex
@@ -21,14 +22,15 @@ _INSET, _GAP = 12, 8
 
 def facts_of(model: InstalledModel, loaded: ResidentModel | None) -> str:
     """The line below its name."""
-    facts = [model.about.parameters, SOURCES[model.source]]
+    facts = [model.about.parameters, source_words(model.source)]
     if model.ref.format == "mlx":
         facts.insert(0, "MLX")
     if loaded is not None:
-        beside = " with its draft" if loaded.draft is not None else ""
-        facts.append(f"in memory{beside}: {size_text(loaded.size)}")
+        drafted = loaded.draft is not None
+        code = "models.in-memory-with-draft" if drafted else "models.in-memory"
+        facts.append(say(code, size=loaded.size))
     if model.why_not is not None:
-        facts.append("cannot be used")
+        facts.append(say("models.cannot-used"))
     return " · ".join(fact for fact in facts if fact)
 
 

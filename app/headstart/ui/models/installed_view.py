@@ -25,6 +25,7 @@ from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.models.installed_model_view import InstalledModelView
 from headstart.ui.models.installed_rows import LOADED, MODEL, InstalledDelegate, spoken
+from headstart.ui.wording import say
 
 _CONTENT = int(Qt.ItemDataRole.UserRole)
 _BOTH = 700
@@ -41,12 +42,12 @@ class InstalledView(QWidget):
         self._loaded: dict[str, ResidentModel] = {}
         self._kept: tuple[str, ...] = ()
         self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText("Find a model here")
-        self.filter.setAccessibleName("Find a model here")
+        self.filter.setPlaceholderText(say("models.find-model-here"))
+        self.filter.setAccessibleName(say("models.find-model-here"))
         clearable(self.filter)
         self.filter.textChanged.connect(self._show)
         self.list = QListWidget(self)
-        self.list.setAccessibleName("Models on this computer")
+        self.list.setAccessibleName(say("models.models-on-computer"))
         self.list.setItemDelegate(InstalledDelegate(self.list))
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -54,15 +55,15 @@ class InstalledView(QWidget):
         # where only one of both has room, a list is walked through before something is opened
         self.list.itemClicked.connect(self._on_opened)
         self.list.itemActivated.connect(self._on_opened)
-        add = QPushButton("Add folder…", self)
-        add.setToolTip("Models in it are used where they are")
+        add = QPushButton(say("models.add-folder"), self)
+        add.setToolTip(say("models.models-in-used-where-they"))
         add.clicked.connect(self._ask_folder)
-        file = QPushButton("Open file…", self)
+        file = QPushButton(say("models.open-file"), self)
         file.clicked.connect(self.file_wanted)
         self.total = QLabel(self)
         self.total.setObjectName("quiet")
         self.model = InstalledModelView(self)
-        self.back = QPushButton("Back to the list", self)
+        self.back = QPushButton(say("models.back-to-list"), self)
         self.back.clicked.connect(self._on_back)
         self._showing_model = False
         left = self._left = QWidget(self)
@@ -146,11 +147,11 @@ class InstalledView(QWidget):
             # what is known of the first one, rather than nothing
             self.list.setCurrentRow(0)
         count = len(self._models)
-        text = f"{count} {'model' if count == 1 else 'models'} · {size_text(size)}"
+        facts = [say("models.models-here", count=count), size_text(size)]
         if self._loaded:
             memory = sum(one.size for one in self._loaded.values())
-            text += f" · {size_text(memory)} in memory"
-        self.total.setText(text)
+            facts.append(say("models.memory-in-memory", memory=memory))
+        self.total.setText(" · ".join(facts))
 
     def _chosen(self) -> str:
         item = self.list.currentItem()
@@ -177,7 +178,7 @@ class InstalledView(QWidget):
         self.list.setFocus()
 
     def _ask_folder(self) -> None:
-        dialog = file_dialog(self.window(), "Add a folder with models")
+        dialog = file_dialog(self.window(), say("models.add-folder-with-models"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.folder_added)
         dialog.open()

@@ -19,8 +19,9 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.hover import settle_after
 from headstart.ui.models.choices_menu import ChoicesMenu
+from headstart.ui.wording import say
 
-FILTER = "GGUF models (*.gguf);;All files (*)"
+FILTER = "models.gguf-models-gguf-all-files"
 _COMMANDS = ("models.discover", "model.open_file", "model.open_folder", "model.servers")
 # px before the words, behind them (for the arrow), between them, and that a name keeps
 _LEFT, _RIGHT, _GAP, _LEAST = 13, 30, 8, 70
@@ -68,23 +69,27 @@ class ModelPill(QPushButton):
     def show_state(self, state: str, fraction: float = 1.0) -> None:
         """State of the model (“is missing”), and the fraction of it that is loaded."""
         self._state, self._fraction = state, fraction
-        loading = f"loading, {fraction:.0%}" if fraction < 1 else ""
+        loading = say("models.loading-fraction-2", fraction=fraction) if fraction < 1 else ""
         words = " ".join(filter(None, (self.full_text, loading)))
         self.setToolTip(words)
-        self.setAccessibleName(f"Model: {words}")
+        self.setAccessibleName(say("models.model-words", words=words))
         self.updateGeometry()
         self.update()
 
     @property
     def full_text(self) -> str:
         """The text for a button that has room."""
-        return " ".join(filter(None, (self._name or "No model", self._state, self._stored)))
+        return " ".join(
+            filter(None, (self._name or say("models.no-model"), self._state, self._stored))
+        )
 
     # --- looks ---------------------------------------------------------------------------
 
     def _words(self) -> tuple[str, str]:
         """The name with what is said of it, and what stands small behind it."""
-        return " ".join(filter(None, (self._name or "No model", self._state))), self._stored
+        return " ".join(
+            filter(None, (self._name or say("models.no-model"), self._state))
+        ), self._stored
 
     def sizeHint(self) -> QSize:
         name, stored = self._words()
@@ -133,15 +138,15 @@ class ModelPill(QPushButton):
     # --- files ---------------------------------------------------------------------------
 
     def ask_file(self) -> None:
-        self._ask("Open a model", QFileDialog.FileMode.ExistingFile)
+        self._ask(say("models.open-model"), QFileDialog.FileMode.ExistingFile)
 
     def ask_folder(self) -> None:
-        self._ask("Open an MLX model folder", QFileDialog.FileMode.Directory)
+        self._ask(say("models.open-mlx-model-folder"), QFileDialog.FileMode.Directory)
 
     def _ask(self, title: str, mode: QFileDialog.FileMode) -> None:
         dialog = file_dialog(self.window(), title)
         dialog.setFileMode(mode)
         if mode is QFileDialog.FileMode.ExistingFile:
-            dialog.setNameFilter(FILTER)
+            dialog.setNameFilter(say(FILTER))
         dialog.fileSelected.connect(self.file_chosen)
         dialog.open()

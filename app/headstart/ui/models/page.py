@@ -12,12 +12,12 @@ from headstart.core.hub.catalog import Details
 from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
 from headstart.core.hub.presence import presence
 from headstart.core.models.installed import InstalledModel
-from headstart.core.text.shown import size_text
 from headstart.ui.kit import icons
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.discover_view import DiscoverView
 from headstart.ui.models.downloads_view import DownloadRow, DownloadsView
 from headstart.ui.models.installed_view import InstalledView
+from headstart.ui.wording import say
 
 
 class ModelsPage(QWidget):
@@ -28,14 +28,14 @@ class ModelsPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        title = QLabel("Models", self)
+        title = QLabel(say("models.models"), self)
         title.setObjectName("pageTitle")
         self.computer = ElidedLabel("", self, name="quiet")
         self.computer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.close_button = QToolButton(self)
         self.close_button.setIcon(icons.icon("x"))
-        self.close_button.setToolTip("Back to the chat (Esc)")
-        self.close_button.setAccessibleName("Back to the chat")
+        self.close_button.setToolTip(say("models.back-to-chat-esc"))
+        self.close_button.setAccessibleName(say("models.back-to-chat"))
         self.close_button.clicked.connect(self.closed)
         self.discover = DiscoverView(self)
         self.installed = InstalledView(self)
@@ -43,11 +43,11 @@ class ModelsPage(QWidget):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
-        self.tabs.tabBar().setAccessibleName("Parts of the page about models")
+        self.tabs.tabBar().setAccessibleName(say("models.parts-of-page-about-models"))
         for view, name in (
-            (self.discover, "Discover"),
-            (self.installed, "Installed"),
-            (self.downloads, "Downloads"),
+            (self.discover, say("models.discover")),
+            (self.installed, say("models.installed")),
+            (self.downloads, say("models.downloads")),
         ):
             self.tabs.addTab(view, name)
         # the download that runs, whatever tab is looked at
@@ -80,7 +80,7 @@ class ModelsPage(QWidget):
 
     def set_installed(self, models: Sequence[InstalledModel]) -> None:
         self.installed.set_models(models)
-        self.tabs.setTabText(1, f"Installed {len(models)}")
+        self.tabs.setTabText(1, say("models.installed-models", models=len(models)))
         self._installed = tuple(models)
         self._show_presence()
 
@@ -89,7 +89,9 @@ class ModelsPage(QWidget):
         if self.downloads.isVisible():
             self.downloads.set_downloads(downloads)
         left = sum(one.state is not DownloadState.DONE for one in downloads)
-        self.tabs.setTabText(2, f"Downloads {left}" if left else "Downloads")
+        self.tabs.setTabText(
+            2, say("models.downloads-left", left=left) if left else say("models.downloads")
+        )
         self._show_running()
         self._show_presence()
 
@@ -104,11 +106,11 @@ class ModelsPage(QWidget):
         self.discover.row.memory = memory
         self.discover.results.memory = memory
         parts = [
-            f"{size_text(memory)} memory",
-            f"{computer.cores} cores",
-            computer.cards or "no GPU in use",
+            say("models.memory-memory", memory=memory),
+            say("models.cores-cores", cores=computer.cores),
+            computer.cards or say("models.no-gpu-in-use"),
         ]
-        words = " · ".join([*parts, f"{size_text(computer.free)} free on the disk"])
+        words = " · ".join([*parts, say("models.free-free-on-disk", free=computer.free)])
         self.computer.set_full_text(words)
         self.computer.setToolTip(words)
 

@@ -13,6 +13,7 @@ from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import count_text
 from headstart.ui.kit import theme
 from headstart.ui.models.words import badge_of
+from headstart.ui.wording import say
 
 ITEM = int(Qt.ItemDataRole.UserRole)
 Result = Repository | Recommended
@@ -62,24 +63,24 @@ class ModelResults(QAbstractListModel):
 def facts_of(row: Result) -> list[str]:
     """Facts of a model in small boxes."""
     if isinstance(row, Recommended):
-        return [row.parameters, f"{row.size_gb:.1f} GB", row.licence]
+        return [row.parameters, say("models.size-gb-gb", size_gb=row.size_gb), row.licence]
     facts = [row.owner] if row.owner else []
     if row.parameters:
         facts.append(count_text(row.parameters))
     if row.context:
-        facts.append(f"{count_text(row.context)} context")
+        facts.append(say("models.context-context", context=row.context))
     if "mlx" in row.formats:
         facts.append("MLX")
     if row.licence:
         facts.append(row.licence)
     if row.gated:
-        facts.append("gated")
+        facts.append(say("models.gated"))
     return facts
 
 
 def figures_of(row: Result) -> str:
     if isinstance(row, Recommended):
-        return "drafts with its own layers" if row.own_layers else ""
+        return say("models.drafts-with-own-layers") if row.own_layers else ""
     return f"♥ {count_text(row.likes)} · ↓ {count_text(row.downloads)}"
 
 

@@ -18,24 +18,25 @@ from headstart.core.hub.catalog import Search, SortBy
 from headstart.core.models.ref import ModelFormat
 from headstart.ui.kit import icons
 from headstart.ui.kit.fields import clearable
+from headstart.ui.wording import say
 
 _FORMATS: tuple[tuple[str, tuple[ModelFormat, ...]], ...] = (
-    ("GGUF", ("gguf",)),
-    ("MLX", ("mlx",)),
-    ("GGUF and MLX", ("gguf", "mlx")),
+    ("models.gguf", ("gguf",)),
+    ("models.mlx", ("mlx",)),
+    ("models.gguf-and-mlx", ("gguf", "mlx")),
 )
 _SORTED: tuple[tuple[str, SortBy], ...] = (
-    ("Trending", "trending"),
-    ("Most liked", "likes"),
-    ("Most downloaded", "downloads"),
-    ("Last updated", "updated"),
+    ("models.trending", "trending"),
+    ("models.most-liked", "likes"),
+    ("models.most-downloaded", "downloads"),
+    ("models.last-updated", "updated"),
 )
 _SIZES = (
-    (0.0, "Any size"),
-    (4.0, "Up to 4B"),
-    (9.0, "Up to 9B"),
-    (15.0, "Up to 15B"),
-    (35.0, "Up to 35B"),
+    (0.0, "models.any-size"),
+    (4.0, "models.up-to-4b"),
+    (9.0, "models.up-to-9b"),
+    (15.0, "models.up-to-15b"),
+    (35.0, "models.up-to-35b"),
 )
 _LICENCES = ("apache-2.0", "mit")
 
@@ -52,27 +53,27 @@ class SearchRow(QWidget):
         self.memory = 0
         self._made = False
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText("Search Hugging Face, or paste a link")
-        self.field.setAccessibleName("Search models on Hugging Face")
+        self.field.setPlaceholderText(say("models.search-hugging-face-or-paste"))
+        self.field.setAccessibleName(say("models.search-models-on-hugging-face"))
         self.field.returnPressed.connect(self.search)
         self.field.textChanged.connect(self._on_text)
-        self._search = QAction(icons.icon("search"), "Search", self.field)
+        self._search = QAction(icons.icon("search"), say("models.search"), self.field)
         self.field.addAction(self._search, QLineEdit.ActionPosition.LeadingPosition)
         clearable(self.field)
         self._search.triggered.connect(self.search)
-        self._format = self._box("Format", [title for title, _ in _FORMATS])
-        self._size = self._box("Size", [title for _, title in _SIZES])
-        self._sort = self._box("Order", [title for title, _ in _SORTED])
-        self._filter = QPushButton("Filter", self)
-        self._filter.setAccessibleName("Filter what is found")
+        self._format = self._box(say("models.format"), [title for title, _ in _FORMATS])
+        self._size = self._box(say("models.size"), [title for _, title in _SIZES])
+        self._sort = self._box(say("models.order"), [title for title, _ in _SORTED])
+        self._filter = QPushButton(say("models.filter"), self)
+        self._filter.setAccessibleName(say("models.filter-what-found"))
         menu = QMenu(self._filter)
         self._filter.setMenu(menu)
-        self._fits = self._option(menu, "Fits this computer", chosen=True)
-        self._draft = self._option(menu, "Small enough to draft")
-        self._own_draft = self._option(menu, "Includes a draft head or MTP layers")
-        self._vision = self._option(menu, "Sees pictures")
-        self._open = self._option(menu, "Not gated")
-        self._free = self._option(menu, "Apache or MIT licence")
+        self._fits = self._option(menu, say("models.fits-computer"), chosen=True)
+        self._draft = self._option(menu, say("models.small-enough-to-draft"))
+        self._own_draft = self._option(menu, say("models.includes-draft-head-or-mtp"))
+        self._vision = self._option(menu, say("models.sees-pictures"))
+        self._open = self._option(menu, say("models.not-gated"))
+        self._free = self._option(menu, say("models.apache-or-mit-licence"))
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(8)
@@ -114,7 +115,7 @@ class SearchRow(QWidget):
     def _box(self, name: str, titles: list[str]) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName(name)
-        box.addItems(titles)
+        box.addItems([say(title) for title in titles])
         box.activated.connect(self.search)
         return box
 

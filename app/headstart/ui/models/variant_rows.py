@@ -15,14 +15,15 @@ from headstart.core.told import told
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.words import fit_hint, memory_words, quality_words
+from headstart.ui.wording import say
 
-_GET = "Get"
+_GET = "models.get"
 _STATES = {
-    Presence.HERE: "Here",
-    Presence.COMING: "Downloading",
-    Presence.STOPPED: "Stopped",
+    Presence.HERE: "models.here",
+    Presence.COMING: "models.downloading",
+    Presence.STOPPED: "models.stopped",
 }
-_TITLES = ("File", "Size", "Memory here", "Quality")
+_TITLES = ("models.file", "models.size", "models.memory-here", "models.quality")
 
 
 class VariantRows(QWidget):
@@ -57,7 +58,7 @@ class VariantRows(QWidget):
         self._presence = {}
         self._clear()
         for column, title in enumerate(_TITLES):
-            label = QLabel(title, self)
+            label = QLabel(say(title), self)
             label.setObjectName("quiet")
             self._grid.addWidget(label, 0, column)
             if title == _TITLES[-1]:
@@ -94,13 +95,19 @@ class VariantRows(QWidget):
         line.setFixedHeight(1)
         self._grid.addWidget(line, row, 0, 1, len(_TITLES) + 1)
         parts = len(variant.files) if variant.format == "gguf" else 1
-        name = ElidedLabel(variant.title + (f"  {parts} parts" if parts > 1 else ""), self, 90)
+        name = ElidedLabel(
+            say("models.title-and-parts", title=variant.title, parts=parts)
+            if parts > 1
+            else variant.title,
+            self,
+            90,
+        )
         name.setToolTip(variant.main or variant.title)
         quality = QLabel(quality_words(variant.quality), self)
         if variant.quality:
-            quality.setAccessibleName(f"Quality {variant.quality} of 4")
+            quality.setAccessibleName(say("models.quality-quality-of-4", quality=variant.quality))
         memory = QLabel("…", self)
-        button = QPushButton(_GET, self)
+        button = QPushButton(say(_GET), self)
         button.setObjectName("row")
         button.clicked.connect(lambda _=False, one=variant: self.chosen.emit(one))
         cells = (name, QLabel(size_text(variant.size), self), memory, quality, button)
@@ -125,9 +132,9 @@ class VariantRows(QWidget):
             best = variant is self._best
             name.setStyleSheet(f"color: {theme.current().accent}; font-weight: 600" if best else "")
             state = self._presence.get(variant.title)
-            button.setText(_GET if state is None else _STATES[state])
+            button.setText(say(_GET if state is None else _STATES[state]))
             button.setAccessibleName(
-                f"{button.text()}: {variant.title}" if state else f"{_GET} {variant.title}"
+                f"{button.text()}: {variant.title}" if state else f"{say(_GET)} {variant.title}"
             )
             over = variant.too_large_for_http
             button.setEnabled(state is None and not over)

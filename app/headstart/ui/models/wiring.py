@@ -14,11 +14,11 @@ from headstart.chat.preferences import Preferences
 from headstart.core.hub.catalog import Details
 from headstart.core.models.installed import InstalledModel
 from headstart.core.settings.schema import Settings
-from headstart.core.text.shown import size_text
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.models.page import ModelsPage
-from headstart.ui.models.words import SOURCES
+from headstart.ui.models.words import source_words
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.models.downloads_view import DownloadRow, DownloadsView
@@ -103,8 +103,8 @@ def _connect_installed(
             for other in view.models
             if other.why_not is None and other.content != model.content
         ]
-        about = "Chats with this model begin from these; a chat can still differ."
-        owner = Owner(f"Default settings of {model.ref.name}", about, others)
+        about = say("models.chats-with-model-begin-from")
+        owner = Owner(say("models.default-settings-of-name", name=model.ref.name), about, others)
         window = OverridesWindow(owner, installed.options(model), preferences.current, page)
         window.changed.connect(installed.set_options)
         window.open()
@@ -133,18 +133,20 @@ def _connect_downloads(page: ModelsPage, controllers: Controllers) -> None:
 def _show_card(parent: QWidget, details: Details, markdown: str) -> None:
     from headstart.ui.models.card_window import CardWindow, html_of
 
-    text = markdown or "This repository has no model card."
+    text = markdown or say("models.repository-has-no-model-card")
     CardWindow(details, html_of(text), parent).open()
 
 
 def _ask(parent: QWidget, leaving: Leaving, agreed: Callable[[], None]) -> None:
     """Have the user say whether a model is to go, knowing what that means; does not wait."""
-    facts = [f"This frees {size_text(leaving.size)}."]
+    facts = [say("models.frees-size", size=leaving.size)]
     if leaving.chats:
-        facts.append(f"{leaving.chats:,} {'chat' if leaving.chats == 1 else 'chats'} use it.")
+        facts.append(say("models.used-by-chats", chats=leaving.chats))
     if leaving.is_draft:
-        facts.append("It drafts for another model.")
+        facts.append(say("models.drafts-for-another-model"))
     if leaving.program != "folder":
-        facts.append(f"It lies in: {SOURCES[leaving.program]}. Other programs lose it too.")
-    question = f"Delete {leaving.model.ref.name} from the disk?"
-    DangerQuestion(parent, question, " ".join(facts), "Delete").ask(agreed)
+        facts.append(
+            say("models.lies-in-sources-other-programs", sources=source_words(leaving.program))
+        )
+    question = say("models.delete-name-from-disk", name=leaving.model.ref.name)
+    DangerQuestion(parent, question, " ".join(facts), say("models.delete-2")).ask(agreed)

@@ -5,41 +5,48 @@ from __future__ import annotations
 from headstart.core.hub.catalog import Fit, Repository
 from headstart.core.hub.downloads import Download, DownloadState
 from headstart.core.models.recommended import Recommended
-from headstart.core.text.shown import size_text, time_text
+from headstart.core.text.shown import size_text
 from headstart.ui.kit import theme
+from headstart.ui.wording import say
 
 # beside its weights, what a model takes at least; and of the memory, what it may take at ease
 _BESIDE, _EASY, _MOST = 1.15, 0.7, 0.9
 SOURCES = {
-    "starter": "came with Headstart",
-    "opened": "opened from a file",
-    "hugging-face": "Hugging Face cache",
+    "starter": "models.came-with-headstart",
+    "opened": "models.opened-from-file",
+    "hugging-face": "models.hugging-face-cache",
     "lm-studio": "LM Studio",
     "ollama": "Ollama",
     "gpt4all": "GPT4All",
-    "folder": "your folder",
+    "folder": "models.your-folder",
 }
 PURPOSES = {
-    "general": "for everything",
-    "code": "for code",
-    "reasoning": "thinks first",
-    "small": "small and quick",
-    "vision": "sees pictures",
+    "general": "models.for-everything",
+    "code": "models.for-code",
+    "reasoning": "models.thinks-first",
+    "small": "models.small-and-quick",
+    "vision": "models.sees-pictures-2",
 }
+
+
+def source_words(source: str) -> str:
+    """The place a model comes from; names of programs are the same in every language."""
+    words = SOURCES[source]
+    return say(words) if "." in words else words
 
 
 def badge_of(row: Repository | Recommended, memory: int) -> tuple[str, str] | None:
     """A word beside the name, with its colour; None where there is nothing to say."""
     colours = theme.current()
     if isinstance(row, Recommended):
-        return PURPOSES[row.purpose], colours.accent
+        return say(PURPOSES[row.purpose]), colours.accent
     needed = int(row.smallest * _BESIDE)
     if not memory or not needed:
         return None
     if needed > _MOST * memory:
-        return f"needs {size_text(needed)}", colours.warning
+        return say("models.needs-needed", needed=needed), colours.warning
     if needed > _EASY * memory:
-        return "tight", colours.warning
+        return say("models.tight"), colours.warning
     return None
 
 
@@ -49,25 +56,25 @@ def memory_words(fit: Fit, short: bool = False) -> tuple[str, str]:
     text = (
         size_text(fit.need)
         if short
-        else f"{size_text(fit.need).removesuffix(' GB')} of {size_text(fit.total)}"
+        else say("models.need-of-total", need=fit.need / 1e9, total=fit.total / 1e9)
     )
     if fit.verdict == "fits":
         return text, colours.accent
     if fit.verdict == "tight":
-        return f"{text}, tight", colours.warning
-    return f"{text}: too large", colours.warning
+        return say("models.text-tight", text=text), colours.warning
+    return say("models.text-too-large", text=text), colours.warning
 
 
 def fit_hint(fit: Fit) -> str:
     """The numbers behind the verdict, for a tool tip."""
-    beside = " and a draft" if fit.with_draft else ""
     verdict = {
-        "fits": "Fits in the memory that is free.",
-        "tight": "Fits if you close other programs.",
-        "no": "It does not fit into this computer's memory.",
+        "fits": say("models.fits-in-memory-free"),
+        "tight": say("models.fits-if-you-close-other"),
+        "no": say("models.does-not-fit-into-computers"),
     }[fit.verdict]
-    context = f"with a context of {fit.context:,} tokens{beside}"
-    return f"{size_text(fit.need)} of {size_text(fit.total)} {context}. {verdict}"
+    code = "models.needs-with-draft" if fit.with_draft else "models.needs-with-context"
+    needs = say(code, need=fit.need, total=fit.total, context=fit.context)
+    return f"{needs} {verdict}"
 
 
 def quality_words(quality: int) -> str:
@@ -77,22 +84,22 @@ def quality_words(quality: int) -> str:
 def download_words(download: Download) -> str:
     """Progress of a download, in one line."""
     size = download.wanted.size
-    amount = f"{size_text(download.received)} of {size_text(size)}"
+    amount = say("models.received-of-size", received=download.received, size=size)
     if download.state is DownloadState.RUNNING:
         parts = [amount]
         if download.speed:
             parts.append(f"{size_text(int(download.speed))}/s")
         if download.seconds_left is not None:
-            parts.append(f"{time_text(download.seconds_left)} left")
+            parts.append(say("models.seconds-left-left", seconds_left=download.seconds_left))
         return " · ".join(parts)
     if download.state is DownloadState.CHECKING:
-        return f"{size_text(size)} · checking"
+        return say("models.size-checking", size=size)
     if download.state is DownloadState.DONE:
-        return f"{size_text(size)} · done"
+        return say("models.size-done", size=size)
     state = {
-        DownloadState.QUEUED: "queued",
-        DownloadState.WAITING: "waiting",
-        DownloadState.PAUSED: "paused",
-        DownloadState.FAILED: "stopped",
+        DownloadState.QUEUED: say("models.queued"),
+        DownloadState.WAITING: say("models.waiting"),
+        DownloadState.PAUSED: say("models.paused"),
+        DownloadState.FAILED: say("models.failed"),
     }[download.state]
     return f"{amount} · {state}"

@@ -15,11 +15,10 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.flow import FlowLayout
 from headstart.ui.kit.segments import Segments
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
 _CARD = QSize(146, 82)
-_SAMPLE = (
-    "Air scatters short waves of light more than long ones, so blue reaches you from every side."
-)
+_SAMPLE = "settings.air-scatters-short-waves-of"
 
 
 class ThemeCard(QAbstractButton):
@@ -30,7 +29,7 @@ class ThemeCard(QAbstractButton):
         self._choice = choice
         self.setText(title)
         self.setCheckable(True)
-        self.setAccessibleName(f"Theme: {title}")
+        self.setAccessibleName(say("settings.theme-title", title=title))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
@@ -90,7 +89,7 @@ class Sample(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setAccessibleName("A sample of the text")
+        self.setAccessibleName(say("settings.sample-of-text"))
 
     def sizeHint(self) -> QSize:
         return QSize(400, 3 * theme.line_height() + theme.px(70))
@@ -101,7 +100,7 @@ class Sample(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width = min(self.width() - 32, theme.column_width())
         left = (self.width() - width) // 2
-        words = "Why is the sky blue?"
+        words = say("settings.why-sky-blue")
         line = theme.line_height()
         bubble = QRectF(0, 14, metrics.horizontalAdvance(words) + 28, line + 14)
         bubble.moveRight(left + width)
@@ -112,7 +111,7 @@ class Sample(QWidget):
         painter.setFont(font)
         painter.drawText(bubble, int(Qt.AlignmentFlag.AlignCenter), words)
         y = int(bubble.bottom()) + 12
-        rest = _SAMPLE
+        rest = say(_SAMPLE)
         while rest and y + line <= self.height():
             count = len(rest)
             while count > 1 and metrics.horizontalAdvance(rest[:count]) > width:
@@ -128,7 +127,7 @@ class AppearancePage(Page):
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Appearance", settings, parent)
+        super().__init__(say("settings.appearance"), settings, parent)
         fields = describe(Settings)
         self._change = change
         self._segments: dict[str, Segments] = {}
@@ -141,8 +140,12 @@ class AppearancePage(Page):
             row.addWidget(card)
         self.column.addWidget(place)
         self._choose_card(settings.theme)
-        section = self.section("Reading")
-        section.row("Text size", self._size(settings), "Ctrl+plus and Ctrl+minus, Ctrl+0 for 100 %")
+        section = self.section(say("settings.reading"))
+        section.row(
+            say("settings.text-size"),
+            self._size(settings),
+            say("settings.ctrl-plus-and-ctrl-minus"),
+        )
         for name in ("column_width", "line_spacing"):
             info = fields[name]
             segments = Segments(info.title, info.labels, self)
@@ -154,11 +157,11 @@ class AppearancePage(Page):
             fields["text_font"],
             lambda settings: settings.text_font,
             lambda value: self._set(text_font=value),
-            "Code is always JetBrains Mono",
+            say("settings.code-always-jetbrains-mono"),
         )  # fmt: skip
         self._sample = Sample(self)
         section.wide(self._sample)
-        section = self.section("Replies")
+        section = self.section(say("settings.replies"))
         section.field(
             fields["stats_shown"],
             lambda settings: settings.stats_shown,
@@ -168,7 +171,7 @@ class AppearancePage(Page):
             fields["show_origins"],
             lambda settings: settings.show_origins,
             lambda value: self._set(show_origins=value),
-            "Colours what a draft wrote, and what was repeated",
+            say("settings.colours-what-draft-wrote-and"),
         )  # fmt: skip
         self.finish()
 
@@ -182,7 +185,7 @@ class AppearancePage(Page):
         self.size_slider = QSlider(Qt.Orientation.Horizontal, place)
         self.size_slider.setRange(0, len(TEXT_SIZES) - 1)
         self.size_slider.setPageStep(1)
-        self.size_slider.setAccessibleName("Text size")
+        self.size_slider.setAccessibleName(say("settings.text-size"))
         self._percent = QLabel(place)
         self._percent.setMinimumWidth(44)
         self._percent.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -12,11 +12,9 @@ from headstart.core.settings.fields import describe
 from headstart.core.settings.prefix import PrefixSettings
 from headstart.core.settings.schema import Settings, changed
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
-ABOUT = (
-    "What a model has computed of a chat is kept, so that it is not computed again: after a "
-    "restart, another branch, or another model a long chat goes on at once."
-)
+ABOUT = "settings.what-model-has-computed-of"
 
 
 class CachePage(Page):
@@ -27,18 +25,18 @@ class CachePage(Page):
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Prompt cache", settings, parent)
+        super().__init__(say("settings.prompt-cache"), settings, parent)
         self._change = change
-        self.column.addWidget(self.word(ABOUT))
+        self.column.addWidget(self.word(say(ABOUT)))
         section = self.section()
         for name, info in describe(PrefixSettings).items():
             section.field(info, partial(_value_of, name), partial(self._set, name))
-        sizes = QPushButton("Sizes and clearing…", self)
+        sizes = QPushButton(say("settings.sizes-and-clearing"), self)
         sizes.clicked.connect(self.sizes_requested)
         line = QHBoxLayout()
         line.addWidget(sizes)
         line.addStretch(1)
-        section.wide(line, title="What is kept")
+        section.wide(line, title=say("settings.what-kept"))
         self.finish()
 
     def _set(self, name: str, value: object) -> None:

@@ -12,16 +12,15 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from headstart.chat.answering.loading import LoadedState
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import EngineSettings, Sampling, Settings, changed
+from headstart.core.told import Told
 from headstart.ui.settings.form import Page, Section, SettingRow
 from headstart.ui.settings.general_page import SamplingRows
+from headstart.ui.wording import say
 
 STATES: dict[LoadedState, str] = {
-    "nothing": "No model is loaded: the next one gets these settings.",
-    "same": "The loaded model has these settings.",
-    "other": (
-        "The loaded model still has the settings from before. It is loaded again at the next "
-        "message, or now; chats stay as they are."
-    ),
+    "nothing": "settings.no-model-loaded-next-one",
+    "same": "settings.loaded-model-has-these-settings",
+    "other": "settings.loaded-model-still-has-settings",
 }
 # what most people decide, if anything
 COMMON = ("check_memory", "context_length", "gpu_layers")
@@ -57,10 +56,10 @@ class EngineRows:
         """They were changed, here or elsewhere; the rows follow with their pages."""
         self._engine = settings.engine
 
-    def set_automatic(self, words: Mapping[str, str]) -> None:
+    def set_automatic(self, words: Mapping[str, Told]) -> None:
         """Show the value of each automatic setting on this computer."""
         for name, (row, about) in self._rows.items():
-            row.set_about(". ".join(filter(None, (about, words.get(name, "")))))
+            row.set_about(f"{about}. {words[name].text}" if name in words else about)
 
 
 class ExpertPage(Page):
@@ -73,33 +72,29 @@ class ExpertPage(Page):
         numbers: SamplingRows,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("Expert", settings, parent)
-        self.column.addWidget(
-            self.word(
-                "Automatic suits nearly everybody. After a change, speeds are measured again."
-            )
-        )
-        section = self.section("Engine")
+        super().__init__(say("settings.expert"), settings, parent)
+        self.column.addWidget(self.word(say("settings.automatic-suits-nearly-everybody-after")))
+        section = self.section(say("settings.engine"))
         rows.add(section, tuple(one for one in describe(EngineSettings) if one not in COMMON))
         self._state = QLabel(self)
         self._state.setObjectName("quiet")
         self._state.setWordWrap(True)
-        self.reload_button = QPushButton("Load now", self)
+        self.reload_button = QPushButton(say("settings.load-now"), self)
         self.reload_button.setAutoDefault(False)
         self.reload_button.clicked.connect(self.reload_requested)
         line = QHBoxLayout()
         line.addWidget(self._state, 1)
         line.addWidget(self.reload_button)
         section.wide(line)
-        section = self.section("Sampling of new chats")
+        section = self.section(say("settings.sampling-of-new-chats"))
         for name in _SAMPLING:
             info = describe(Sampling)[name]
-            numbers.add(section, info, info.description[:1].upper() + info.description[1:])
+            numbers.add(section, info, info.description)
         self.finish()
         self.set_state("nothing")
 
     def set_state(self, state: LoadedState) -> None:
-        self._state.setText(STATES[state])
+        self._state.setText(say(STATES[state]))
         self.reload_button.setVisible(state == "other")
 
 

@@ -24,17 +24,16 @@ from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.when import moment_text
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
-MIRROR = (
-    "Each chat is also kept there as a Markdown file. What you write or change in the folder is "
-    "never overwritten or deleted; private chats are never written."
-)
-BACKUP = (
-    "One file with all chats, files and settings, made while you go on. Restoring brings back what "
-    "is missing; what came since stays."
-)
-COPIES = "Copies of the chats are made every day (the last five), and before each update of them."
-_KINDS = {"daily": "daily copy", "schema": "before an update", "salvage": "before a repair"}
+MIRROR = "settings.each-chat-also-kept-there"
+BACKUP = "settings.one-file-with-all-chats"
+COPIES = "settings.copies-of-chats-made-every"
+_KINDS = {
+    "daily": "settings.daily-copy",
+    "schema": "settings.before-update",
+    "salvage": "settings.before-repair",
+}
 _PATH = int(Qt.ItemDataRole.UserRole)
 
 
@@ -50,53 +49,56 @@ class FilesPage(Page):
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Files", settings, parent)
+        super().__init__(say("settings.files"), settings, parent)
         self._change = change
-        section = self.section("Chats in files")
+        section = self.section(say("settings.chats-in-files"))
         section.wide(
             _row(
-                ("Import chats…", self.imported.emit),
-                ("Import a folder…", self.folder_imported.emit),
-                ("Export all chats…", self.exported.emit),
+                (say("settings.import-chats"), self.imported.emit),
+                (say("settings.import-folder"), self.folder_imported.emit),
+                (say("settings.export-all-chats"), self.exported.emit),
             ),
-            title="Import and export",
+            title=say("settings.import-and-export"),
         )
-        section = self.section("Mirror as Markdown", MIRROR)
+        section = self.section(say("settings.mirror-as-markdown"), say(MIRROR))
         self.folder = ElidedLabel("", self, 120)
-        self.stop = QPushButton("Stop", self)
-        self.stop.setToolTip("Existing files are kept")
+        self.stop = QPushButton(say("settings.stop"), self)
+        self.stop.setToolTip(say("settings.existing-files-kept"))
         self.stop.clicked.connect(lambda: self.choose_mirror(""))
-        choose = QPushButton("Choose folder…", self)
+        choose = QPushButton(say("settings.choose-folder"), self)
         choose.clicked.connect(self._ask_mirror)
         line = QHBoxLayout()
         line.addWidget(self.folder, 1)
         line.addWidget(choose)
         line.addWidget(self.stop)
-        section.wide(line, title="Folder of the mirror")
-        section = self.section("Backups", BACKUP)
+        section.wide(line, title=say("settings.folder-of-mirror"))
+        section = self.section(say("settings.backups"), say(BACKUP))
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How far the backup is")
+        self.bar.setAccessibleName(say("settings.how-far-backup"))
         self.bar.hide()
         self.made = self.word()
         self.made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         section.wide(
-            _row(("Back up now…", self._ask_backup), ("Restore from a file…", self._ask_restore)),
+            _row(
+                (say("settings.back-up-now"), self._ask_backup),
+                (say("settings.restore-from-file"), self._ask_restore),
+            ),
             self.bar,
             self.made,
-            title="Back up and restore",
+            title=say("settings.back-up-and-restore"),
         )
         self.copies = QListWidget(self)
-        self.copies.setAccessibleName("Automatic copies")
+        self.copies.setAccessibleName(say("settings.automatic-copies"))
         self.copies.setFixedHeight(150)
         self.copies.itemSelectionChanged.connect(self._show_buttons)
         self.copies.itemActivated.connect(lambda _: self._restore_copy())
-        self.restore = QPushButton("Restore this copy…", self)
+        self.restore = QPushButton(say("settings.restore-copy"), self)
         self.restore.clicked.connect(self._restore_copy)
         line = QHBoxLayout()
         line.addWidget(self.restore)
         line.addStretch(1)
-        section = self.section("Automatic copies", COPIES)
+        section = self.section(say("settings.automatic-copies"), say(COPIES))
         section.wide(self.copies, line)
         self.finish()
         self.set_mirror(settings.mirror_folder)
@@ -107,14 +109,14 @@ class FilesPage(Page):
         self.set_mirror(settings.mirror_folder)
 
     def set_mirror(self, folder: str) -> None:
-        self.folder.set_full_text(folder or "No folder")
+        self.folder.set_full_text(folder or say("settings.no-folder"))
         self.folder.setToolTip(folder)
         self.stop.setVisible(bool(folder))
 
     def set_copies(self, copies: Sequence[Copy]) -> None:
         self.copies.clear()
         for copy in copies:
-            kind = _KINDS.get(copy.kind, copy.kind)
+            kind = say(_KINDS[copy.kind]) if copy.kind in _KINDS else copy.kind
             when = moment_text(round(copy.made_at * 1000))
             text = f"{when}  ·  {kind}  ·  {size_text(copy.size)}"
             item = QListWidgetItem(text)
@@ -132,7 +134,9 @@ class FilesPage(Page):
 
     def show_made(self, path: str, size: int) -> None:
         """A backup was made, and where it is."""
-        self.made.setText(f"Backed up: {size_text(size)} to {path}" if path else "")
+        self.made.setText(
+            say("settings.backed-up-size-to-path", size=size, path=path) if path else ""
+        )
         self.made.setVisible(bool(path))
 
     def _show_buttons(self) -> None:
@@ -148,25 +152,33 @@ class FilesPage(Page):
         self._change(mirror_folder=folder)
 
     def _ask_mirror(self) -> None:
-        dialog = file_dialog(self.window(), "A folder for the mirror")
+        dialog = file_dialog(self.window(), say("settings.folder-for-mirror"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.choose_mirror)
         dialog.open()
 
     def _ask_backup(self) -> None:
-        dialog = file_dialog(self.window(), "Back up")
+        dialog = file_dialog(self.window(), say("settings.back-up"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(f"Backups (*{SUFFIX})")
+        dialog.setNameFilter(say("settings.backups-suffix", suffix=SUFFIX))
         # what people type has no suffix, and would not be found again
         dialog.setDefaultSuffix(SUFFIX.lstrip("."))
-        dialog.selectFile(f"Headstart {dt.datetime.now(dt.UTC).astimezone():%Y-%m-%d}{SUFFIX}")
+        dialog.selectFile(
+            say(
+                "settings.headstart-astimezone-suffix",
+                astimezone=dt.datetime.now(dt.UTC).astimezone(),
+                suffix=SUFFIX,
+            )
+        )
         dialog.fileSelected.connect(lambda path: self.backup_requested.emit(with_suffix(path)))
         dialog.open()
 
     def _ask_restore(self) -> None:
-        dialog = file_dialog(self.window(), "Restore from a backup")
+        dialog = file_dialog(self.window(), say("settings.restore-from-backup"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([f"Backups (*{SUFFIX} *.zip *.db)", "All files (*)"])
+        dialog.setNameFilters(
+            [say("settings.backups-suffix-zip-db", suffix=SUFFIX), say("settings.all-files")]
+        )
         dialog.fileSelected.connect(self.restore_requested)
         dialog.open()
 

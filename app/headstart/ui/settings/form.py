@@ -126,7 +126,7 @@ class Section(QFrame):
         where something else changes them."""
         value = value_of(self._page.settings)
         change = self._page.by_user(change)
-        word = about or _sentence(info.description)
+        word = about or info.description
         control: QWidget
         if isinstance(value, bool):
             switch = Switch(info.title, self)
@@ -247,7 +247,3 @@ class Page(QScrollArea):
 
     def show_row(self, row: QWidget) -> None:
         self.ensureWidgetVisible(row, 0, theme.px(120))
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -14,8 +14,9 @@ from headstart.ui.kit.fields import ResetButton, number_box, show_value
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.settings.form import Page, Section
 from headstart.ui.settings.updates_section import UpdatesSection
+from headstart.ui.wording import say
 
-_ADVICE = "Automatic: what the model’s makers advise"
+_ADVICE = "settings.automatic-what-models-makers-advise"
 
 
 class SamplingRows:
@@ -82,21 +83,25 @@ class GeneralPage(Page):
         change: Callable[..., None],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("General", settings, parent)
+        super().__init__(say("settings.general"), settings, parent)
         fields, sampling = describe(Settings), describe(Sampling)
-        section = self.section("New chats")
+        section = self.section(say("settings.new-chats"))
         prompt = self.prompt = TextEdit(self)
         prompt.setPlainText(settings.system_prompt)
-        prompt.setAccessibleName("System prompt of chats without one of their own")
-        prompt.setPlaceholderText("What every model should know or be")
+        prompt.setAccessibleName(say("settings.system-prompt-of-chats-without"))
+        prompt.setPlaceholderText(say("settings.what-every-model-should-know"))
         prompt.setTabChangesFocus(True)
         prompt.setFixedHeight(84)
         told = self.by_user(lambda text: change(system_prompt=text))
         prompt.textChanged.connect(lambda: told(prompt.toPlainText()))
         self.watch(prompt, lambda settings: settings.system_prompt)
-        section.wide(prompt, title="System prompt")
-        numbers.add(section, sampling["temperature"], f"0 is exact, 1 inventive. {_ADVICE}")
-        numbers.add(section, sampling["max_tokens"], "The longest reply; 0 has no limit")
+        section.wide(prompt, title=say("settings.system-prompt"))
+        numbers.add(
+            section,
+            sampling["temperature"],
+            say("settings.0-exact-1-inventive-advice", advice=say(_ADVICE)),
+        )
+        numbers.add(section, sampling["max_tokens"], say("settings.longest-reply-0-has-no"))
         for name in ("thinking", "when_full"):
             section.field(
                 fields[name],

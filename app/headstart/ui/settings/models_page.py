@@ -15,16 +15,11 @@ from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.token_row import TokenRow
 from headstart.ui.settings.expert_page import COMMON, EngineRows
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
-WHERE = (
-    "Downloads go to the cache that Hugging Face's own tools use, so that they share them. Models "
-    "in these folders are used where they are."
-)
+WHERE = "settings.downloads-go-to-cache-hugging"
 
-TOKEN = (
-    "Only for gated and private models. A token stays in the system's keychain and is sent to "
-    "Hugging Face, nowhere else."
-)
+TOKEN = "settings.only-for-gated-and-private"
 
 
 class ModelsSettingsPage(Page):
@@ -37,42 +32,42 @@ class ModelsSettingsPage(Page):
         change: Callable[..., None],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("Models", settings, parent)
+        super().__init__(say("settings.models"), settings, parent)
         library = self._library = settings.library
         self._change = change
         fields = describe(LibrarySettings)
-        section = self.section("Memory")
+        section = self.section(say("settings.memory"))
         rows.add(section, COMMON)
         minutes, unload = fields["unload_minutes"], self._setter("unload_minutes")
         section.field(minutes, partial(_value_of, minutes.name), unload)
-        section = self.section("Folders", WHERE)
+        section = self.section(say("settings.folders"), say(WHERE))
         self.folders = QListWidget(self)
-        self.folders.setAccessibleName("Folders where models are looked for")
+        self.folders.setAccessibleName(say("settings.folders-where-models-looked-for"))
         self.folders.setFixedHeight(110)
         self.folders.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.folders.itemSelectionChanged.connect(self._show_buttons)
-        add = QPushButton("Add folder…", self)
+        add = QPushButton(say("settings.add-folder"), self)
         add.clicked.connect(self._ask_folder)
-        self.remove = QPushButton("Remove from the list", self)
+        self.remove = QPushButton(say("settings.remove-from-list"), self)
         self.remove.clicked.connect(self._remove)
         buttons = QHBoxLayout()
         buttons.addWidget(add)
         buttons.addWidget(self.remove)
         buttons.addStretch(1)
-        section.wide(self.folders, buttons, title="Folders with models")
+        section.wide(self.folders, buttons, title=say("settings.folders-with-models"))
         section.field(
             fields["other_programs"],
             partial(_value_of, "other_programs"),
             partial(self._set, "other_programs"),
         )
-        section = self.section("Downloads")
+        section = self.section(say("settings.downloads"))
         for name in ("parallel", "limit_mb"):
             section.field(fields[name], partial(_value_of, name), self._setter(name))
-        section = self.section("Hugging Face")
+        section = self.section(say("settings.hugging-face"))
         self.token = TokenRow(self)
         self.token.set_kept(library.has_token)
-        self.checked = self.word(TOKEN)
-        section.wide(self.token, self.checked, title="Account")
+        self.checked = self.word(say(TOKEN))
+        section.wide(self.token, self.checked, title=say("settings.account"))
         self.finish()
         self._show_folders()
 
@@ -115,7 +110,7 @@ class ModelsSettingsPage(Page):
         self._show_folders()
 
     def _ask_folder(self) -> None:
-        dialog = file_dialog(self.window(), "Add a folder with models")
+        dialog = file_dialog(self.window(), say("settings.add-folder-with-models"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.add_folder)
         dialog.open()

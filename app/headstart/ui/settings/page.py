@@ -37,6 +37,7 @@ from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.privacy_page import PrivacyPage
 from headstart.ui.settings.servers_page import ServersPage
 from headstart.ui.settings.shortcuts_page import Keys, ShortcutsPage
+from headstart.ui.wording import say
 
 _ENTRY = int(Qt.ItemDataRole.UserRole)
 # comes after everything that has the words in its title
@@ -93,32 +94,32 @@ class SettingsPage(QWidget):
     def _build(self) -> None:
         side = self._side = QFrame(self)
         side.setObjectName("settingsList")
-        self.back = SideEntry("Back to chats", "arrow-left", side)
+        self.back = SideEntry(say("settings.back-to-chats"), "arrow-left", side)
         self.back.set_note("Esc")
         self.back.clicked.connect(self.closed)
         self.search = QLineEdit(side)
         self.search.setObjectName("searchBox")
-        self.search.setPlaceholderText("Search settings")
-        self.search.setAccessibleName("Search settings")
-        glass = QAction(icons.icon("search"), "Search", self.search)
+        self.search.setPlaceholderText(say("settings.search-settings"))
+        self.search.setAccessibleName(say("settings.search-settings"))
+        glass = QAction(icons.icon("search"), say("settings.search"), self.search)
         self.search.addAction(glass, QLineEdit.ActionPosition.LeadingPosition)
         clearable(self.search)
         self.search.textChanged.connect(self._find)
         self.search.installEventFilter(self)
         self.names = QListWidget(side)
         self.names.setObjectName("settingsNames")
-        self.names.setAccessibleName("Settings")
+        self.names.setAccessibleName(say("settings.settings"))
         self.names.setWordWrap(True)
         self.names.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.names.currentItemChanged.connect(lambda item, _before: self._open(item))
-        self.nothing = QLabel("No setting is called that.", side)
+        self.nothing = QLabel(say("settings.no-setting-called"), side)
         self.nothing.setObjectName("quiet")
         self.nothing.setWordWrap(True)
         self.nothing.hide()
-        self._help = SideEntry("Help", "circle-help", side)
+        self._help = SideEntry(say("settings.help"), "circle-help", side)
         self._help.set_note("F1")
         self._help.clicked.connect(self.guide_wanted)
-        self._about = SideEntry("About Headstart", "info", side)
+        self._about = SideEntry(say("settings.about-headstart"), "info", side)
         self._about.clicked.connect(self.about_wanted)
         column = QVBoxLayout(side)
         column.setContentsMargins(8, 8, 8, 8)

@@ -10,18 +10,16 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import Settings
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
 # what goes out, and when
 OUTWARD = (
-    ("Models", "asked for on the page about models, or with “Get”: Hugging Face learns which one."),
-    ("Servers", "in chats with a server's model, after you allowed it: the chat goes there."),
-    ("Updates", "once a day, only where it is switched on: one address, nothing but the question."),
-    ("Links", "of a reply, when you click them: your browser opens them."),
+    ("settings.models", "settings.asked-for-on-page-about"),
+    ("settings.servers", "settings.in-chats-with-servers-model"),
+    ("settings.updates", "settings.once-day-only-where-switched"),
+    ("settings.links", "settings.of-reply-when-you-click"),
 )
-NOTHING = (
-    "Nothing else leaves this computer: no usage figures, no crash reports, no pictures that a "
-    "text refers to. Nothing listens to other programs."
-)
+NOTHING = "settings.nothing-else-leaves-computer-no"
 
 
 class PrivacyPage(Page):
@@ -33,25 +31,25 @@ class PrivacyPage(Page):
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Privacy", settings, parent)
-        section = self.section("Deleted chats")
+        super().__init__(say("settings.privacy"), settings, parent)
+        section = self.section(say("settings.deleted-chats"))
         section.field(
             describe(Settings)["trash_days"],
             lambda settings: settings.trash_days,
             lambda value: change(trash_days=int(float(str(value)))),
         )
-        trash = QPushButton("Recently deleted…", self)
+        trash = QPushButton(say("settings.recently-deleted"), self)
         trash.clicked.connect(self.trash_wanted)
         line = QHBoxLayout()
         line.addWidget(trash)
         line.addStretch(1)
         section.wide(line)
-        section = self.section("What leaves this computer", NOTHING)
+        section = self.section(say("settings.what-leaves-computer"), say(NOTHING))
         for title, words in OUTWARD:
-            label = QLabel(f"<b>{title}</b>: {words}", self)
+            label = QLabel(f"<b>{say(title)}</b>: {say(words)}", self)
             label.setWordWrap(True)
             section.wide(label)
-        more = QPushButton("More about privacy", self)
+        more = QPushButton(say("settings.more-about-privacy"), self)
         more.clicked.connect(self.guide_wanted)
         line = QHBoxLayout()
         line.addWidget(more)

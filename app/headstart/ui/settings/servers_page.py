@@ -22,7 +22,6 @@ from headstart.chat.servers import Offered
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, Nearby, normal_url
 from headstart.core.settings.schema import Settings
-from headstart.core.text.shown import count_words
 from headstart.ui.kit import icons
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.fields import give_room, take_typed
@@ -30,18 +29,12 @@ from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.number_boxes import WholeBox
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
 ROW_HEIGHT = 36
-ABOUT = (
-    "Any server with the OpenAI chat API can answer instead of Headstart: vLLM, SGLang, "
-    "llama.cpp’s server, LM Studio, Ollama. With one on another computer your text goes there; you "
-    "are asked once for each server."
-)
-LOOKING = "Looking for programs that answer here…"
-NONE_FOUND = (
-    "No other program answers here now. Ollama, LM Studio, llama.cpp, vLLM, Jan and KoboldCpp are "
-    "found while their server runs."
-)
+ABOUT = "settings.any-server-with-openai-chat"
+LOOKING = "settings.looking-for-programs-answer-here"
+NONE_FOUND = "settings.no-other-program-answers-here"
 
 
 class ServersPage(Page):
@@ -54,28 +47,28 @@ class ServersPage(Page):
     use_requested = Signal(Nearby)
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
-        super().__init__("Servers", settings, parent)
+        super().__init__(say("settings.servers"), settings, parent)
         self._connections: list[Connection] = []
         self._results: dict[str, str] = {}
-        self.column.addWidget(self.word(ABOUT))
+        self.column.addWidget(self.word(say(ABOUT)))
         self._list = QListWidget(self)
-        self._list.setAccessibleName("Servers")
+        self._list.setAccessibleName(say("settings.servers"))
         self._list.setMinimumHeight(140)
         self._list.currentRowChanged.connect(lambda _row: self._show_buttons())
         self._list.itemActivated.connect(lambda _item: self._edit())
-        section = self.section("Your servers")
+        section = self.section(say("settings.your-servers"))
         row = QHBoxLayout()
-        self.add_button = self._button("Add…", self._new, row)
-        self.change_button = self._button("Change…", self._edit, row)
-        self._test = self._button("Test", self._ask_test, row)
-        self._remove = self._button("Remove", self._ask_remove, row)
+        self.add_button = self._button(say("settings.add"), self._new, row)
+        self.change_button = self._button(say("settings.change"), self._edit, row)
+        self._test = self._button(say("settings.test"), self._ask_test, row)
+        self._remove = self._button(say("settings.remove"), self._ask_remove, row)
         row.addStretch(1)
         self.told = self.word()
-        section.wide(self._list, row, self.told, title="Servers that answer chats")
-        section = self.section("On this computer")
+        section.wide(self._list, row, self.told, title=say("settings.servers-answer-chats"))
+        section = self.section(say("settings.on-computer"))
         self.nearby = QVBoxLayout()
-        self._looked = self.word(LOOKING)
-        again = QPushButton("Look again", self)
+        self._looked = self.word(say(LOOKING))
+        again = QPushButton(say("settings.look-again"), self)
         again.setAutoDefault(False)
         again.clicked.connect(self.look_requested)
         line = QHBoxLayout()
@@ -98,19 +91,19 @@ class ServersPage(Page):
                 widget.deleteLater()
         self.use_buttons = []
         for one in found:
-            name, many = one.connection.name, count_words(one.models, "model")
+            name, many = one.connection.name, say("settings.count-models", count=one.models)
             row = QWidget(self)
             line = QHBoxLayout(row)
             line.setContentsMargins(0, 0, 0, 0)
             line.addWidget(QLabel(f"{name}  ·  {one.connection.host}  ·  {many}", row), 1)
-            use = QPushButton(f"Use {name}", row)
+            use = QPushButton(say("settings.use-name", name=name), row)
             use.setAutoDefault(False)
             use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             use.clicked.connect(lambda _checked=False, one=one: self.use_requested.emit(one))
             line.addWidget(use)
             self.nearby.addWidget(row)
             self.use_buttons.append(use)
-        self._looked.setText("" if found else NONE_FOUND)
+        self._looked.setText("" if found else say(NONE_FOUND))
         self._looked.show()
 
     def follow(self, settings: Settings) -> None:
@@ -122,8 +115,8 @@ class ServersPage(Page):
         self._connections = list(connections)
         self._list.clear()
         for item in connections:
-            allowed = "" if item.allowed else "  ·  not allowed yet"
-            text = f"{item.name}  ·  {item.host}{allowed}"
+            facts = [item.name, item.host, "" if item.allowed else say("settings.not-allowed-yet")]
+            text = "  ·  ".join(fact for fact in facts if fact)
             row = QListWidgetItem(icons.icon("server"), text, self._list)
             # given, because a change of theme forgets the padding of rows that are not shown
             row.setSizeHint(QSize(0, ROW_HEIGHT))
@@ -135,7 +128,7 @@ class ServersPage(Page):
         if connections:
             self._list.setCurrentRow(min(max(at, 0), len(connections) - 1))
         else:
-            placeholder = QListWidgetItem("No servers yet", self._list)
+            placeholder = QListWidgetItem(say("settings.no-servers-yet"), self._list)
             placeholder.setFlags(Qt.ItemFlag.NoItemFlags)
         self._show_buttons()
 
@@ -158,10 +151,12 @@ class ServersPage(Page):
         if offered.problem is not None:
             text = offered.problem.text
         else:
-            names = ", ".join(model.name for model in offered.models[:3])
-            more = len(offered.models) - 3
-            kind = f" ({offered.connection.kind})" if offered.connection.kind else ""
-            text = f"It answers{kind} and offers {names}{f' and {more} more' if more > 0 else ''}."
+            names = [model.name for model in offered.models[:3]]
+            more, kind = len(offered.models) - 3, offered.connection.kind
+            if more > 0:
+                names.append(say("settings.count-more", more=more))
+            code = "settings.kind-answers" if kind else "settings.answers"
+            text = say(code, kind=kind, names=names)
         self.show_result(offered.connection.id, text)
 
     @property
@@ -201,7 +196,7 @@ class ServersPage(Page):
 
     def _ask_test(self) -> None:
         if self.current is not None:
-            self.show_result(self.current.id, "Asking…")
+            self.show_result(self.current.id, say("settings.asking"))
             self.test_requested.emit(self.current.id)
 
     def _ask_remove(self) -> None:
@@ -210,9 +205,9 @@ class ServersPage(Page):
             return
         DangerQuestion(
             self,
-            f"Remove “{current.name}” and its key?",
-            "Its chats stay; they need another model to go on.",
-            "Remove",
+            say("settings.remove-name-and-key", name=current.name),
+            say("settings.chats-stay-they-need-another"),
+            say("settings.remove"),
         ).ask(lambda: self.remove_requested.emit(current.id))
 
 
@@ -222,53 +217,21 @@ class ConnectionDialog(Sheet):
     saved = Signal(object, object)
 
     def __init__(self, connection: Connection | None, parent: QWidget | None = None) -> None:
-        super().__init__("Add a server" if connection is None else "Change a server", parent)
+        super().__init__(
+            say("settings.add-server") if connection is None else say("settings.change-server"),
+            parent,
+        )
         self.setMinimumWidth(500)
         self._connection = connection or Connection("", "", "http://")
-        form = QFormLayout()
-        form.setHorizontalSpacing(16)
-        form.setVerticalSpacing(8)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.name = self._line("Name", self._connection.name, "any name")
-        self.url = self._line(
-            "Address", "" if connection is None else connection.url, "http://192.168.1.5:8080/v1"
-        )
-        self.key = self._line(
-            "Key", "", "none" if connection is None else "leave empty to keep the current key"
-        )
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setToolTip("kept in the system's keychain, never in a file of Headstart's")
-        self.certificate = self._line("Certificate file", self._connection.certificate, "none")
-        self.certificate.setToolTip("the certificate that signed your own server's")
-        choose = QPushButton("Choose…", self)
-        choose.setAutoDefault(False)
-        choose.clicked.connect(self._choose_certificate)
-        file = QHBoxLayout()
-        file.addWidget(self.certificate, 1)
-        file.addWidget(choose)
-        self.timeout = WholeBox(self)
-        self.timeout.setRange(1, 3600)
-        self.timeout.setSuffix(" s")
-        self.timeout.setValue(self._connection.timeout)
-        self.timeout.setAccessibleName("Timeout")
-        self.timeout.setToolTip("seconds without data; ten times as long before the first word")
-        self.predictions = QCheckBox("Send texts to be edited as a prediction", self)
-        self.predictions.setChecked(self._connection.predictions)
-        self.predictions.setToolTip(
-            "Sends the text that you ask to have changed once more, as a prediction: OpenAI's "
-            "servers and some others then reply sooner. Some charge for what was predicted wrong."
-        )
-        form.addRow("Name", self.name)
-        form.addRow("Address", self.url)
-        form.addRow("Key", self.key)
-        form.addRow("Certificate", file)
-        form.addRow("Timeout", self.timeout)
-        form.addRow("", self.predictions)
+        form = self._form(new=connection is None)
         self._problem = QLabel(self)
         self._problem.setObjectName("quiet")
         self._problem.setWordWrap(True)
         self._problem.hide()
-        self.save, cancel = QPushButton("Save", self), QPushButton("Cancel", self)
+        self.save, cancel = (
+            QPushButton(say("settings.save"), self),
+            QPushButton(say("settings.cancel"), self),
+        )
         self.save.setObjectName("primary")
         self.save.setDefault(True)
         self.save.clicked.connect(self._on_save)
@@ -279,6 +242,53 @@ class ConnectionDialog(Sheet):
         self.buttons(cancel, self.save)
         give_room(self)
 
+    def _form(self, new: bool) -> QFormLayout:
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(8)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.name = self._line(
+            say("settings.name"), self._connection.name, say("settings.any-name")
+        )
+        self.url = self._line(
+            say("settings.address"),
+            "" if new else self._connection.url,
+            "http://192.168.1.5:8080/v1",
+        )
+        self.key = self._line(
+            say("settings.key"),
+            "",
+            say("settings.none" if new else "settings.leave-empty-to-keep-current"),
+        )
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setToolTip(say("settings.kept-in-systems-keychain-never"))
+        self.certificate = self._line(
+            say("settings.certificate-file"), self._connection.certificate, say("settings.none")
+        )
+        self.certificate.setToolTip(say("settings.certificate-signed-your-own-servers"))
+        choose = QPushButton(say("settings.choose"), self)
+        choose.setAutoDefault(False)
+        choose.clicked.connect(self._choose_certificate)
+        file = QHBoxLayout()
+        file.addWidget(self.certificate, 1)
+        file.addWidget(choose)
+        self.timeout = WholeBox(self)
+        self.timeout.setRange(1, 3600)
+        self.timeout.setSuffix(" s")
+        self.timeout.setValue(self._connection.timeout)
+        self.timeout.setAccessibleName(say("settings.timeout"))
+        self.timeout.setToolTip(say("settings.seconds-without-data-ten-times"))
+        self.predictions = QCheckBox(say("settings.send-texts-to-edited-as"), self)
+        self.predictions.setChecked(self._connection.predictions)
+        self.predictions.setToolTip(say("settings.sends-text-you-ask-to"))
+        form.addRow(say("settings.name"), self.name)
+        form.addRow(say("settings.address"), self.url)
+        form.addRow(say("settings.key"), self.key)
+        form.addRow(say("settings.certificate"), file)
+        form.addRow(say("settings.timeout"), self.timeout)
+        form.addRow("", self.predictions)
+        return form
+
     def _line(self, name: str, text: str, hint: str) -> QLineEdit:
         line = QLineEdit(text, self)
         line.setAccessibleName(name)
@@ -286,8 +296,8 @@ class ConnectionDialog(Sheet):
         return line
 
     def _choose_certificate(self) -> None:
-        dialog = file_dialog(self, "Choose a certificate")
-        dialog.setNameFilter("Certificates (*.pem *.crt *.cer);;All files (*)")
+        dialog = file_dialog(self, say("settings.choose-certificate"))
+        dialog.setNameFilter(say("settings.certificates-pem-crt-cer-all"))
         dialog.fileSelected.connect(self.certificate.setText)
         dialog.open()
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from headstart.core.settings.schema import Settings
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
 # a group, and in it what is done and by which keys
 Keys = Sequence[tuple[str, Sequence[tuple[str, str]]]]
@@ -16,7 +17,7 @@ Keys = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
 class ShortcutsPage(Page):
     def __init__(self, settings: Settings, keys: Keys, parent: QWidget | None = None) -> None:
-        super().__init__("Shortcuts", settings, parent)
+        super().__init__(say("settings.shortcuts"), settings, parent)
         for title, rows in keys:
             section = self.section(title)
             for what, by in rows:

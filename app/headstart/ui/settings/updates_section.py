@@ -12,6 +12,7 @@ from headstart.core.settings.schema import changed
 from headstart.core.updates import UpdateSettings, may_ask, packaged_address
 from headstart.ui.kit.switch import Switch
 from headstart.ui.settings.form import Page
+from headstart.ui.wording import say
 
 
 class UpdatesSection(QObject):
@@ -25,19 +26,17 @@ class UpdatesSection(QObject):
         super().__init__(page)
         self._settings = settings
         self._change = change
-        fields, section = describe(UpdateSettings), page.section("Updates")
+        fields, section = describe(UpdateSettings), page.section(say("settings.updates"))
         self.box = Switch(fields["look"].title, page)
         self.box.setChecked(settings.look)
         self.box.toggled.connect(self._set_look)
-        about = "Asks one address once a day for the newest version; sends nothing else"
-        section.row(fields["look"].title, self.box, about)
+        section.row(fields["look"].title, self.box, fields["look"].description)
         self.address = QLineEdit(settings.address, page)
         self.address.setPlaceholderText(packaged_address() or "https://…")
         self.address.setAccessibleName(fields["address"].title)
         self.address.editingFinished.connect(self._set_address)
-        about = "A small JSON file with the newest version and its page"
-        section.row(fields["address"].title, self.address, about)
-        self.now = QPushButton("Look now", page)
+        section.row(fields["address"].title, self.address, fields["address"].description)
+        self.now = QPushButton(say("settings.look-now"), page)
         self.now.setAutoDefault(False)
         self.now.clicked.connect(self._ask)
         self.said = QLabel(page)
@@ -57,7 +56,7 @@ class UpdatesSection(QObject):
     def _ask(self) -> None:
         # a click does not take the keyboard away from the field
         self._set_address()
-        self.said.setText("Asking…")
+        self.said.setText(say("settings.asking"))
         self.now.setEnabled(False)
         self.asked.emit()
 
@@ -67,7 +66,7 @@ class UpdatesSection(QObject):
     def _set_address(self) -> None:
         text = self.address.text().strip()
         if text and not may_ask(text):
-            self.said.setText("An address begins with https://.")
+            self.said.setText(say("settings.address-begins-with-https"))
             return
         if text != self._settings.address:
             self.said.clear()

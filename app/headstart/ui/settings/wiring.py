@@ -12,6 +12,7 @@ from headstart.chat.preferences import Preferences
 from headstart.core.settings.schema import Settings
 from headstart.core.told import Told, told
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.settings.page import SettingsPage
@@ -89,7 +90,11 @@ class SettingsOpener(QObject):
         updates.failed.connect(self._show_update)
         token = page.models.show_checked
         self._discover.token_checked.connect(
-            lambda name: token(f"Signed in as {name}." if name else "Token removed.")
+            lambda name: token(
+                say("settings.signed-in-as-name", name=name)
+                if name
+                else say("settings.token-removed")
+            )
         )
         self._discover.token_refused.connect(lambda why, how: token(f"{why} {how}"))
         self._servers.explain()

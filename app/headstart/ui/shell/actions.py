@@ -42,59 +42,58 @@ def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ..
         return open_chat.stored
 
     return (
-        Command("chat.new", "New chat", window.new_chat, "plus", "Ctrl+N"),
+        Command("chat.new", window.new_chat, "plus", "Ctrl+N"),
         Command(
-            "chat.new_private", "New private chat: leaves nothing on disk",
-            window.new_private_chat, "lock", "Ctrl+Shift+N"
+            "chat.new_private", window.new_private_chat, "lock", "Ctrl+Shift+N"
         ),
         Command(
-            "chat.export", "Export this chat…", lambda: _export(window, open_chat.id), "upload",
+            "chat.export", lambda: _export(window, open_chat.id), "upload",
             "Ctrl+S", stored
         ),
         Command(
-            "chat.branches", "Branches of this chat", window.toggle_branches, "git-branch",
+            "chat.branches", window.toggle_branches, "git-branch",
             "Ctrl+Shift+B", stored
         ),
-        Command("chats.search", "Search all chats", window.search, "search", "Ctrl+Shift+F"),
-        Command("chat.find", "Find in this chat", find, "search", "Ctrl+F"),
-        Command("chat.next", "Next chat", lambda: window.keyboard.next_chat(1), keys="Ctrl+Down"),
+        Command("chats.search", window.search, "search", "Ctrl+Shift+F"),
+        Command("chat.find", find, "search", "Ctrl+F"),
+        Command("chat.next", lambda: window.keyboard.next_chat(1), keys="Ctrl+Down"),
         Command(
-            "chat.previous", "Previous chat", lambda: window.keyboard.next_chat(-1), keys="Ctrl+Up"
+            "chat.previous", lambda: window.keyboard.next_chat(-1), keys="Ctrl+Up"
         ),
         Command(
-            "chats.export", "Export all chats…", lambda: window.transfer.export([], ""), "upload"
+            "chats.export", lambda: window.transfer.export([], ""), "upload"
         ),
         Command(
-            "chats.import", "Import chats…", window.transfer.ask_files, "download", "Ctrl+Shift+O"
+            "chats.import", window.transfer.ask_files, "download", "Ctrl+Shift+O"
         ),
-        Command("chats.import_folder", "Import chats from a folder…", window.transfer.ask_folder),
-        Command("chats.backups", "Backups…", lambda: settings.open("files"), "folder-open"),
-        Command("folder.new", "New folder…", window.order.new_folder, "folder-plus"),
-        Command("chats.archive", "Archived chats…", window.order.open_archive, "archive"),
-        Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
+        Command("chats.import_folder", window.transfer.ask_folder),
+        Command("chats.backups", lambda: settings.open("files"), "folder-open"),
+        Command("folder.new", window.order.new_folder, "folder-plus"),
+        Command("chats.archive", window.order.open_archive, "archive"),
+        Command("chats.trash", window.trash.open, "trash-2"),
         Command(
-            "composer.attach", "Attach files…", window.attachments.ask_files, "paperclip",
+            "composer.attach", window.attachments.ask_files, "paperclip",
             "Ctrl+Shift+A"
         ),
-        Command("prompts.open", "Prompts and presets…", window.prompts.open, "book-open"),
-        Command("composer.focus", "Write a message", edit.setFocus, keys="Ctrl+L"),
-        Command("reply.stop", "Stop writing", window.escape, "stop", "Esc", always=True)
+        Command("prompts.open", window.prompts.open, "book-open"),
+        Command("composer.focus", edit.setFocus, keys="Ctrl+L"),
+        Command("reply.stop", window.escape, "stop", "Esc", always=True)
     )  # fmt: skip
 
 
 def _of_models(window: MainWindow) -> tuple[Command, ...]:
     pill, pages = window.header.pill, window.pages
     return (
-        Command("models.show", "Models", pages.show_models, "box", "Ctrl+M"),
+        Command("models.show", pages.show_models, "box", "Ctrl+M"),
         Command(
-            "models.discover", "Get more models…", lambda: pages.show_models().show_discover(),
+            "models.discover", lambda: pages.show_models().show_discover(),
             "download"
         ),
-        Command("model.open_file", "Open model file…", pill.ask_file, "folder-open", "Ctrl+O"),
-        Command("model.open_folder", "Open MLX folder…", pill.ask_folder),
-        Command("model.servers", "Servers…", lambda: window.settings.open("servers"), "server"),
-        Command("model.drafting", "Drafting in this chat", window.show_drafting, "zap"),
-        Command("cache.sizes", "Prompt cache: sizes and clearing…", window.sizes.open, "database")
+        Command("model.open_file", pill.ask_file, "folder-open", "Ctrl+O"),
+        Command("model.open_folder", pill.ask_folder),
+        Command("model.servers", lambda: window.settings.open("servers"), "server"),
+        Command("model.drafting", window.show_drafting, "zap"),
+        Command("cache.sizes", window.sizes.open, "database")
     )  # fmt: skip
 
 
@@ -105,45 +104,49 @@ def _of_views(window: MainWindow) -> tuple[Command, ...]:
         return lambda: preferences.update(theme=theme)
 
     return (
-        Command("app.palette", "Go to anything", window.palette_opener.open, "search", "Ctrl+K"),
+        Command("app.palette", window.palette_opener.open, "search", "Ctrl+K"),
         Command(
-            "view.sidebar", "Show or hide the chats", window.panels.toggle_sidebar, "panel-left",
+            "view.sidebar", window.panels.toggle_sidebar, "panel-left",
             "Ctrl+B"
         ),
         Command(
-            "view.inspector", "Show or hide the chat’s settings", window.panels.toggle_inspector,
+            "view.inspector", window.panels.toggle_inspector,
             "panel-right", "Ctrl+I"
         ),
-        Command("view.pane", "Next pane", window.keyboard.next_pane, keys="F6"),
+        Command("view.pane", window.keyboard.next_pane, keys="F6"),
         Command(
-            "view.pane_back", "Previous pane", lambda: window.keyboard.next_pane(-1),
+            "view.pane_back", lambda: window.keyboard.next_pane(-1),
             keys="Shift+F6"
         ),
         Command(
-            "view.larger", "Larger text", lambda: looks.larger(1), keys="Ctrl++",
+            "view.larger", lambda: looks.larger(1), keys="Ctrl++",
             more_keys=("Ctrl+=",), always=True
         ),
         Command(
-            "view.smaller", "Smaller text", lambda: looks.larger(-1), keys="Ctrl+-", always=True
+            "view.smaller", lambda: looks.larger(-1), keys="Ctrl+-", always=True
         ),
-        Command("view.usual", "Text of the usual size", lambda: looks.larger(0), keys="Ctrl+0"),
-        Command("view.dark", "Dark theme", use("dark"), "palette"),
-        Command("view.light", "Light theme", use("light"), "palette"),
-        Command("view.system", "Theme of the system", use("system"), "palette"),
-        Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
-        Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q", always=True)
+        Command("view.usual", lambda: looks.larger(0), keys="Ctrl+0"),
+        Command("view.dark", use("dark"), "palette"),
+        Command("view.light", use("light"), "palette"),
+        Command("view.system", use("system"), "palette"),
+        Command("app.settings", window.settings.open, "settings", "Ctrl+,"),
+        Command("app.quit", window.close, keys="Ctrl+Q", always=True)
     )  # fmt: skip
 
 
 def _of_help(window: MainWindow) -> tuple[Command, ...]:
     helping = window.help
     return (
-        Command("help.guide", "Guide", helping.guide, "book-open", "F1"),
-        Command("help.privacy", "Guide: privacy", lambda: helping.guide("privacy.md"), "shield"),
-        Command("help.keys", "Keyboard shortcuts", helping.keys, "keyboard", "Ctrl+/"),
-        Command("app.news", "What’s new", window.news.open, "info"),
-        Command("help.report", "Report a problem…", helping.report, "bug"),
-        Command("help.about", "About Headstart", helping.about, "info"),
+        Command("help.guide", helping.guide, "book-open", "F1"),
+        Command(
+            "help.privacy",
+            lambda: helping.guide("privacy.md"),
+            "shield",
+        ),
+        Command("help.keys", helping.keys, "keyboard", "Ctrl+/"),
+        Command("app.news", window.news.open, "info"),
+        Command("help.report", helping.report, "bug"),
+        Command("help.about", helping.about, "info"),
     )
 
 
@@ -154,7 +157,6 @@ def chat_commands(
     return (
         ItemCommand(
             "chat.rename",
-            "Rename",
             lambda chat: window.sidebar.begin_rename(chat.id),
             "pencil",
             "F2",
@@ -162,21 +164,18 @@ def chat_commands(
         ),
         ItemCommand(
             "chat.pin",
-            "Pin",
             lambda chat: chats.pin(chat.id, True),
             "pin",
             shown=lambda chat: not chat.pinned,
         ),
         ItemCommand(
             "chat.unpin",
-            "Unpin",
             lambda chat: chats.pin(chat.id, False),
             "pin-off",
             shown=lambda chat: chat.pinned,
         ),
         ItemCommand(
             "chat.tags",
-            "Tags…",
             lambda chat: window.order.ask_tags([chat]),
             "tag",
             shown=lambda chat: not chat.private,
@@ -184,7 +183,6 @@ def chat_commands(
         ),
         ItemCommand(
             "chat.archive",
-            "Archive",
             lambda chat: controllers.folders.archive([chat.id]),
             "archive",
             shown=lambda chat: not chat.private,
@@ -192,7 +190,6 @@ def chat_commands(
         ),
         ItemCommand(
             "chat.export_this",
-            "Export…",
             lambda chat: _export(window, chat.id),
             "upload",
             many=lambda several: window.transfer.export(
@@ -201,18 +198,15 @@ def chat_commands(
         ),
         ItemCommand(
             "chat.copy",
-            "Copy as Markdown",
             lambda chat: window.transfer.copy(chat.id, "markdown"),
             "copy",
         ),
         ItemCommand(
             "chat.copy_formatted",
-            "Copy with formatting",
             lambda chat: window.transfer.copy(chat.id, "formatted"),
         ),
         ItemCommand(
             "chat.close_private",
-            "Close and forget",
             lambda chat: chats.close_private([chat.id]),
             "x",
             "Del",
@@ -222,7 +216,6 @@ def chat_commands(
         ),
         ItemCommand(
             "chat.delete",
-            "Delete",
             lambda chat: chats.delete([chat.id]),
             "trash-2",
             "Del",
@@ -239,32 +232,27 @@ def folder_commands(
     return (
         ItemCommand(
             "folder.new_chat",
-            "New chat here",
             lambda folder: window.new_chat(folder=folder),
             "plus",
         ),
         ItemCommand(
             "folder.rename",
-            "Rename",
             lambda folder: window.sidebar.begin_rename_folder(folder.path),
             "pencil",
             "F2",
         ),
         ItemCommand(
             "folder.settings",
-            "System prompt, model and settings…",
             lambda folder: window.order.open_settings(folder.path),
             "sliders-horizontal",
         ),
         ItemCommand(
             "folder.inside",
-            "New folder inside…",
             lambda folder: window.order.new_folder(folder.path),
             "folder-plus",
         ),
         ItemCommand(
             "folder.remove",
-            "Remove the folder, keep its chats",
             lambda folder: controllers.folders.remove(folder.path),
             "trash-2",
             apart=True,

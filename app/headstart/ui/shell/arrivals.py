@@ -8,6 +8,7 @@ from headstart.chat.preferences import Preferences
 from headstart.core.started_with import StartedWith
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.shell.main_window import MainWindow
+from headstart.ui.wording import say
 
 
 class Arrivals:
@@ -26,7 +27,9 @@ class Arrivals:
         place = state.open_place if last and not interrupted else None
         if fresh and interrupted:
             # nothing is opened unasked, but there is a way there
-            self._window.banner.offer("Open it", lambda: self._window.open_chat(interrupted))
+            self._window.banner.offer(
+                say("shell.open"), lambda: self._window.open_chat(interrupted)
+            )
         self._controllers.unsent.load(show=not last)
         self._window.transcript.reaching.expected = place
         self._controllers.branch.open_last(last, place.message if place else "")

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.servers import Connection
 from headstart.ui.kit.asking import Question
+from headstart.ui.wording import say
 
-_HOLDS = "Your answer holds for the server “{name}” until its address changes."
+_HOLDS = "shell.your-answer-holds-for-server"
 
 
 def ask_consent(
@@ -19,19 +20,16 @@ def ask_consent(
     allowed: Callable[[], None],
 ) -> None:
     """Show the question; `allowed` is called when the user agrees, `answered` in any case."""
-    host, holds = connection.host, _HOLDS.format(name=connection.name)
+    host, holds = connection.host, say(_HOLDS, name=connection.name)
     if connection.is_here:
-        question = f"Have {connection.name or host} answer?"
-        about = (
-            f"Another program on this computer answers, at {host}. Chats with this model are given "
-            "to it; what it does with them is its own affair."
-        )
+        question = say("shell.have-value-answer", value=connection.name or host)
+        about = say("shell.another-program-on-computer-answers", host=host)
     else:
-        question = f"Send chats with this model to {host}?"
+        question = say("shell.send-chats-with-model-to", host=host)
         way = (
-            "The connection is encrypted."
+            say("shell.connection-encrypted")
             if connection.url.startswith("https://")
-            else "The connection is not encrypted: others on the network could read it."
+            else say("shell.connection-not-encrypted-others-on")
         )
-        about = f"The text of such chats leaves this computer. {way}"
-    Question(parent, question, f"{about}\n\n{holds}", "Send").ask(allowed, answered)
+        about = say("shell.text-of-such-chats-leaves", way=way)
+    Question(parent, question, f"{about}\n\n{holds}", say("shell.send")).ask(allowed, answered)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from headstart.core.resources import resources
 from headstart.ui.kit import icons, theme
+from headstart.ui.wording import say
 
 _LOGO, _HIGH, _INSET = 38, 72, 16
 # px below which the examples stand below each other, and of height below which there are none
@@ -17,8 +18,8 @@ _TWO, _LOW = 560, 330
 
 
 class Example(Struct, frozen=True):
-    """`prompt` is sent when it is clicked; one that `waits` is put into the message, for what the
-    user adds."""
+    """Codes of its words. `prompt` is sent when it is clicked; one that `waits` is put into the
+    message, for what the user adds."""
 
     icon: str
     title: str
@@ -30,30 +31,28 @@ class Example(Struct, frozen=True):
 EXAMPLES = (
     Example(
         "lightbulb",
-        "Why are there two tides a day?",
-        "explained in five sentences",
-        "Why are there two tides a day? Explain it in five sentences.",
+        "shell.why-there-two-tides-day",
+        "shell.explained-in-five-sentences",
+        "shell.why-there-two-tides-day-explain",
     ),
     Example(
         "pencil",
-        "How do I answer a rent rise?",
-        "a polite letter to the landlord",
-        "Write a polite letter to my landlord. It answers a rent increase, asks how the new rent "
-        "was worked out, and asks for two weeks to think about it.",
+        "shell.how-do-i-answer-rent",
+        "shell.polite-letter-to-landlord",
+        "shell.write-polite-letter-to-my",
     ),
     Example(
         "list-checks",
-        "What do my notes ask me to do?",
-        "a to-do list, from text or a file",
-        "Make a to-do list of what these notes ask me to do, the most urgent first:\n\n",
+        "shell.what-do-my-notes-ask",
+        "shell.to-do-list-from-text",
+        "shell.make-to-do-list-of",
         waits=True,
     ),
     Example(
         "code",
-        "Can you rename photos by date?",
-        "a short Python script",
-        "Write a short Python script that renames the photos in a folder by the date on which they "
-        "were taken.",
+        "shell.can-you-rename-photos-by",
+        "shell.short-python-script",
+        "shell.write-short-python-script-renames",
     ),
 )
 
@@ -62,7 +61,7 @@ class ExampleCard(QPushButton):
     def __init__(self, example: Example, parent: QWidget) -> None:
         super().__init__(parent)
         self.example = example
-        self.setAccessibleName(f"{example.title} {example.about}")
+        self.setAccessibleName(f"{say(example.title)} {say(example.about)}")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -93,11 +92,11 @@ class ExampleCard(QPushButton):
         top = (self.height() - line.height() - few.height() - 3) // 2
         painter.setFont(title)
         painter.setPen(QColor(colours.ink))
-        words = line.elidedText(self.example.title, Qt.TextElideMode.ElideRight, room)
+        words = line.elidedText(say(self.example.title), Qt.TextElideMode.ElideRight, room)
         painter.drawText(left + 4, top + line.ascent(), words)
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
-        words = few.elidedText(self.example.about, Qt.TextElideMode.ElideRight, room)
+        words = few.elidedText(say(self.example.about), Qt.TextElideMode.ElideRight, room)
         painter.drawText(left + 4, top + line.height() + 3 + few.ascent(), words)
         painter.end()
 

@@ -13,10 +13,11 @@ from headstart.ui.commands import Commands
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.model_menu import ModelPill
+from headstart.ui.wording import say
 
 # px that are left to the title, whatever else is shown, and to the name of who else gets the text
 TITLE_WIDTH, HOST_WIDTH, HOST_LENGTH = 64, 96, 28
-PRIVATE_WORDS = "Nothing in this chat is saved. It is deleted when you close it, or Headstart."
+PRIVATE_WORDS = "shell.nothing-in-chat-saved-deleted"
 
 
 class TitleLabel(ElidedLabel):
@@ -40,9 +41,9 @@ class Header(QFrame):
         self.title = TitleLabel(NEW_CHAT, self, TITLE_WIDTH, "chatTitle")
         self.private = QLabel(self)
         self.private.setObjectName("privatePill")
-        self.private.setText("Private")
-        self.private.setToolTip(PRIVATE_WORDS)
-        self.private.setAccessibleName("A private chat")
+        self.private.setText(say("shell.private"))
+        self.private.setToolTip(say(PRIVATE_WORDS))
+        self.private.setAccessibleName(say("shell.private-chat"))
         self.private.hide()
         self.remote = ElidedLabel("", self, HOST_WIDTH, "remotePill")
         self.remote.hide()
@@ -108,35 +109,33 @@ class Header(QFrame):
 
     def show_branches(self, count: int) -> None:
         """Show the number of branches; one is not worth a word."""
-        many = f"{count:,} branches of this chat"
-        self.branches.setAccessibleName(many if count > 1 else "Branches of this chat")
+        many = say("shell.count-branches-of-chat", count=count)
+        self.branches.setAccessibleName(many if count > 1 else say("shell.branches-of-chat"))
         self.branches.setToolTip(f"{many} ({self._branch_keys})" if count > 1 else self._branches)
 
     def show_host(self, host: str, here: bool = False) -> None:
         """Name the host that gets the text of this chat; "" for none. `here`: a program on this
         computer."""
         short = shortened(host, HOST_LENGTH)
-        self.remote.set_full_text(f"on {short}")
+        self.remote.set_full_text(say("shell.on-short", short=short))
         self.remote.setToolTip(
-            f"Another program on this computer answers: {host}."
+            say("shell.another-program-on-computer-answers-host", host=host)
             if here
-            else f"The text of this chat leaves this computer: {host} gets it."
+            else say("shell.text-of-chat-leaves-computer", host=host)
         )
-        self.remote.setAccessibleName(f"Text is sent to {host}")
+        self.remote.setAccessibleName(say("shell.text-sent-to-host", host=host))
         self.remote.setVisible(bool(host))
         self.private.setToolTip(
-            f"Nothing in this chat is saved here, but its text is sent to {host}."
-            if host
-            else PRIVATE_WORDS
+            say("shell.nothing-in-chat-saved-here", host=host) if host else say(PRIVATE_WORDS)
         )
 
     def show_draft(self, name: str, gain: str) -> None:
         """Show the draft of this chat ("" for none) and its gain, where it has one."""
-        words = f"Drafting {gain}" if gain else "Drafting"
+        words = say("shell.drafting-gain", gain=gain) if gain else say("shell.drafting")
         self.draft_pill.setText(words if name else "")
-        told = f"{name} drafts" + (f": {gain} faster" if gain else "")
+        told = say("shell.drafts-faster" if gain else "shell.name-drafts", name=name, gain=gain)
         self.draft_pill.setToolTip(told if name else "")
-        self.draft_pill.setAccessibleName(f"Drafting: {told}")
+        self.draft_pill.setAccessibleName(say("shell.drafting-told", told=told))
         self.draft_pill.setVisible(bool(name) and self._room)
 
     def set_commands(self, commands: Commands) -> None:

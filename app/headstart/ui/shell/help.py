@@ -13,6 +13,7 @@ from headstart.ui.commands import Commands, key_text
 from headstart.ui.controllers.reporting import ReportingController
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.settings.wiring import SettingsOpener
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.help.about_sheet import AboutSheet
@@ -22,31 +23,31 @@ if TYPE_CHECKING:
 
 # keys that belong to a place instead of a command
 _PLACES = (
-    ("In the message", (
-        ("Send", "Enter"),
-        ("New line", "Shift+Enter"),
-        ("Stop the reply and send now", "Ctrl+Enter"),
-        ("Earlier questions", "Up"),
-        ("Prompts and commands", "/"),
+    ("shell.in-message", (
+        ("shell.send", "Enter"),
+        ("shell.new-line", "Shift+Enter"),
+        ("shell.stop-reply-and-send-now", "Ctrl+Enter"),
+        ("shell.earlier-questions", "Up"),
+        ("shell.prompts-and-commands", "/"),
     )),
-    ("Among messages", (
-        ("Next and previous message", "Up, Down"),
-        ("Actions of the message", "Tab"),
-        ("Copy the selection", "Ctrl+C"),
-        ("Copy it as Markdown", "Ctrl+Shift+C"),
-        ("Select everything", "Ctrl+A"),
-        ("First and last message", "Home, End"),
+    ("shell.among-messages", (
+        ("shell.next-and-previous-message", "Up, Down"),
+        ("shell.actions-of-message", "Tab"),
+        ("shell.copy-selection", "Ctrl+C"),
+        ("shell.copy-as-markdown-2", "Ctrl+Shift+C"),
+        ("shell.select-everything", "Ctrl+A"),
+        ("shell.first-and-last-message", "Home, End"),
     )),
-    ("In the list of chats", (
-        ("Open, and write", "Enter"),
-        ("Rename", "F2"),
-        ("Delete", "Del"),
-        ("Choose several", "Shift or Ctrl with a click"),
+    ("shell.in-list-of-chats", (
+        ("shell.open-and-write", "Enter"),
+        ("shell.rename", "F2"),
+        ("shell.delete", "Del"),
+        ("shell.choose-several", "shell.shift-or-ctrl-with-click"),
     )),
 )  # fmt: skip
 _GROUPS = (
-    ("Chats", ("chat.", "chats.", "folder.", "composer.", "prompts.", "reply.")),
-    ("Window", ("app.", "view.", "models.", "model.", "help.")),
+    ("shell.chats", ("chat.", "chats.", "folder.", "composer.", "prompts.", "reply.")),
+    ("shell.window", ("app.", "view.", "models.", "model.", "help.")),
 )
 
 
@@ -58,15 +59,21 @@ def keys_of(commands: Commands) -> Keys:
             if command.keys and command.id.startswith(begins):
                 yield command.title.removesuffix("…"), key_text(command.keys)
 
-    found = [(title, tuple(rows(begins))) for title, begins in _GROUPS]
+    found = [(say(title), tuple(rows(begins))) for title, begins in _GROUPS]
     places = [
         (
-            title,
-            tuple((what, key_text(by) if "+" in by or len(by) < 4 else by) for what, by in keys),
+            say(title),
+            tuple((say(what), _keys(by)) for what, by in keys),
         )
         for title, keys in _PLACES
     ]
     return [*found, *places]
+
+
+def _keys(by: str) -> str:
+    if by.startswith("shell."):
+        return say(by)
+    return key_text(by) if "+" in by or len(by) < 4 else by
 
 
 class Help(QObject):

@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
 from headstart.core.settings.schema import Preset, SavedPrompt, changed
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 _LONGEST_NAME = 80
-_HELP = "{{date}} and {{clipboard}} are filled in; you are asked for every other {{name}}."
+_HELP = "shell.date-and-clipboard-filled-in"
 
 
 class _Item(Struct, frozen=True):
@@ -46,24 +47,21 @@ class LibraryWindow(Sheet):
         presets: Sequence[Preset],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("Prompts and presets", parent, (760, 540))
+        super().__init__(say("shell.prompts-and-presets-2"), parent, (760, 540))
         self.setMinimumSize(480, 340)
-        self.prompts = _Shelf(
-            "prompt", "What goes into messages. Type / in a message to use one. " + _HELP, self
-        )
+        self.prompts = _Shelf("prompt", f"{say('shell.about-prompts')} {say(_HELP)}", self)
         self.prompts.show_items([_Item(one.name, one.text) for one in prompts])
         self.prompts.changed.connect(self._tell_prompts)
         self.presets = _Shelf(
             "preset",
-            "A system prompt, with the settings of the chat that it was saved from. A chat keeps "
-            "what its variables stood for when it began. " + _HELP,
+            f"{say('shell.about-presets')} {say(_HELP)}",
             self,
         )
         self.presets.show_items([_Item(one.name, one.system_prompt or "", one) for one in presets])
         self.presets.changed.connect(self._tell_presets)
         self.tabs = QTabWidget(self)
-        self.tabs.addTab(self.prompts, "Prompts")
-        self.tabs.addTab(self.presets, "Presets")
+        self.tabs.addTab(self.prompts, say("shell.prompts"))
+        self.tabs.addTab(self.presets, say("shell.presets"))
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
         self.column.addWidget(self.tabs, 1)
@@ -118,22 +116,22 @@ class _Shelf(QWidget):
         words.setObjectName("quiet")
         words.setWordWrap(True)
         self.list = QListWidget(self)
-        self.list.setAccessibleName(f"{what.capitalize()}s")
+        self.list.setAccessibleName(say("shell.names-of", what=what))
         self.list.setFixedWidth(200)
         self.list.currentRowChanged.connect(self._show)
-        self.add = QPushButton(f"New {what}", self)
+        self.add = QPushButton(say("shell.new-what", what=what), self)
         self.add.clicked.connect(self._on_add)
-        self.delete = QPushButton("Delete", self)
+        self.delete = QPushButton(say("shell.delete"), self)
         self.delete.clicked.connect(self._on_delete)
         for button in (self.add, self.delete):
             button.setAutoDefault(False)
         self.name = QLineEdit(self)
-        self.name.setAccessibleName(f"Name of the {what}")
+        self.name.setAccessibleName(say("shell.name-of", what=what))
         self.name.setMaxLength(_LONGEST_NAME)
         self.name.editingFinished.connect(self._on_name)
         self.text = TextEdit(self)
-        self.text.setAccessibleName("Text")
-        self.text.setPlaceholderText("Text")
+        self.text.setAccessibleName(say("shell.text"))
+        self.text.setPlaceholderText(say("shell.text"))
         self.text.setTabChangesFocus(True)
         self.text.textChanged.connect(self._on_text)
         left = QVBoxLayout()
@@ -187,7 +185,7 @@ class _Shelf(QWidget):
             widget.setEnabled(there)
 
     def _on_add(self) -> None:
-        self._items.append(_Item(self._free(f"New {self._what}"), ""))
+        self._items.append(_Item(self._free(say("shell.new-what", what=self._what)), ""))
         self.list.addItem(self._items[-1].name)
         self._choose(len(self._items) - 1)
         self.name.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -220,7 +218,7 @@ class _Shelf(QWidget):
 
     def _free(self, name: str, but: int = -1) -> str:
         """The name, or with a number where another one has it."""
-        name = name or f"New {self._what}"
+        name = name or say("shell.new-what", what=self._what)
         taken = {one.name.casefold() for row, one in enumerate(self._items) if row != but}
         found, number = name, 2
         while found.casefold() in taken:

@@ -32,6 +32,7 @@ from headstart.ui.shell.shell import Shell
 from headstart.ui.sidebar.wiring import OrderDialogs, TrashOpener
 from headstart.ui.transcript.wiring import BranchDialogs
 from headstart.ui.transfer.wiring import TransferOpener
+from headstart.ui.wording import say
 
 
 class MainWindow(Shell):
@@ -109,7 +110,9 @@ class MainWindow(Shell):
         conversations, or what is attached to the message."""
         if len(files) > MOST_FILES:
             left = len(files) - MOST_FILES
-            self.toast.show_text(f"{left:,} files were left out: {MOST_FILES:,} come in at once")
+            self.toast.show_text(
+                say("shell.left-files-were-left-out", left=left, most_files=MOST_FILES)
+            )
             files = files[:MOST_FILES]
         if is_model(Path(files[0])):
             self._controllers.models.open_file(files[0])

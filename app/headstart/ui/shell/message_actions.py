@@ -22,10 +22,9 @@ def message_commands(
 ) -> tuple[ItemCommand[Message], ...]:
     talk = controllers.conversation
     return (
-        ItemCommand("message.copy", "Copy", _copy, "copy", shown=_has_text),
+        ItemCommand("message.copy", _copy, "copy", shown=_has_text),
         ItemCommand(
             "message.regenerate",
-            "Regenerate",
             lambda message: talk.regenerate(message.id),
             "rotate-ccw",
             shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
@@ -33,7 +32,6 @@ def message_commands(
         ),
         ItemCommand(
             "message.regenerate_with",
-            "Regenerate with…",
             lambda message: window.sending.regenerate_with(message.id),
             "box",
             shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
@@ -41,7 +39,6 @@ def message_commands(
         ),
         ItemCommand(
             "message.continue",
-            "Continue",
             lambda message: talk.continue_reply(message.id),
             "play",
             shown=lambda message: (
@@ -52,7 +49,6 @@ def message_commands(
         ),
         ItemCommand(
             "message.edit",
-            "Edit",
             lambda message: window.transcript.begin_edit(message.id),
             "pencil",
             shown=lambda message: message.status is not MessageStatus.OPEN,
@@ -73,7 +69,6 @@ def _branch_commands(
     return (
         ItemCommand(
             "message.try_three",
-            "Try three more",
             lambda message: versions.try_several(message.id, 3),
             "rotate-ccw",
             shown=is_done,
@@ -82,7 +77,6 @@ def _branch_commands(
         ),
         ItemCommand(
             "message.precise",
-            "Regenerate, most likely words",
             lambda message: talk.regenerate(message.id, None, 0.0),
             shown=is_done,
             needs_idle=True,
@@ -90,7 +84,6 @@ def _branch_commands(
         ),
         ItemCommand(
             "message.varied",
-            "Regenerate, more varied",
             lambda message: talk.regenerate(message.id, None, 1.0),
             shown=is_done,
             needs_idle=True,
@@ -98,7 +91,6 @@ def _branch_commands(
         ),
         ItemCommand(
             "message.compare",
-            "Compare versions…",
             lambda message: versions.compare(message.id),
             "columns-2",
             shown=lambda message: message.versions > 1,
@@ -107,7 +99,6 @@ def _branch_commands(
         ),
         ItemCommand(
             "message.answer",
-            "Answer this again",
             lambda message: versions.answer(message.id),
             "play",
             shown=lambda message: not _is_reply(message),
@@ -116,14 +107,12 @@ def _branch_commands(
         ),
         ItemCommand(
             "message.branch",
-            "Branch into a new chat",
             lambda message: versions.branch_off(message.id),
             "git-branch",
             minor=True,
         ),
         ItemCommand(
             "message.insert",
-            "Insert a message after this…",
             lambda message: window.dialogs.ask_insert(message.id),
             "plus",
             needs_idle=True,
@@ -131,7 +120,6 @@ def _branch_commands(
         ),
         ItemCommand(
             "message.remove",
-            "Delete from here on",
             lambda message: versions.remove(message.id),
             "trash-2",
             needs_idle=True,

@@ -14,20 +14,21 @@ from headstart.core.told import told
 from headstart.ui.kit.reading import show_markdown
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.shell.notices import Banner
+from headstart.ui.wording import say
 
 
 class NewsWindow(Sheet):
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("What’s new in Headstart", parent, (760, 600))
+        super().__init__(say("shell.whats-new-in-headstart"), parent, (760, 600))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.text = QTextBrowser(self)
-        self.text.setAccessibleName("Changes, the newest version first")
+        self.text.setAccessibleName(say("shell.changes-newest-version-first"))
         # nothing in it leads anywhere, and nothing is fetched
         self.text.setOpenLinks(False)
         try:
             show_markdown(self.text, changelog().read_text(encoding="utf-8"))
         except OSError:
-            self.text.setPlainText(f"This is version {__version__}.")
+            self.text.setPlainText(say("shell.version-version", version=__version__))
         self.column.addWidget(self.text, 1)
 
 
@@ -50,7 +51,7 @@ class News:
         # not at the very first start, and not above what went wrong
         if before and not self._banner.isVisible():
             self._banner.show_text(NoticeKind.NEWS, told("updated", version=__version__).text)
-            self._banner.offer("What’s new…", self.open)
+            self._banner.offer(say("shell.whats-new-2"), self.open)
 
     def offer(self, version: str, page: str) -> None:
         """A newer version is out."""
@@ -59,4 +60,4 @@ class News:
         def open_page() -> None:
             QDesktopServices.openUrl(QUrl(page))
 
-        self._banner.offer("Open its page", open_page)
+        self._banner.offer(say("shell.open-page"), open_page)

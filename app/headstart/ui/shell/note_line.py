@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWi
 
 from headstart.ui.kit import icons
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.wording import say
 
 # px at the sides, between its parts, and what is left of the words
 _SIDES, _GAP, _LEAST = 8, 10, 90
@@ -33,9 +34,9 @@ class NoteLine(QFrame):
         self._row.addWidget(self.text)
         self.links: list[QPushButton] = []
         self.dismiss = QToolButton(self)
-        self.dismiss.setAccessibleName("Do not say this again")
+        self.dismiss.setAccessibleName(say("shell.do-not-say-again"))
         self.dismiss.setIcon(icons.icon("x"))
-        self.dismiss.setToolTip("Do not say this again")
+        self.dismiss.setToolTip(say("shell.do-not-say-again"))
         self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.dismiss.clicked.connect(self._on_dismiss)
         self._row.addWidget(self.dismiss)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.events import NoticeKind
 from headstart.ui.kit import icons
+from headstart.ui.wording import say
 
 TOAST_MS = 8000
 # what cannot be undone leaves sooner: an undo that it covers is still possible then
@@ -45,13 +46,13 @@ class Banner(QFrame):
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._action = QPushButton(self)
-        self._action.setAccessibleName("Suggested action")
+        self._action.setAccessibleName(say("shell.suggested-action"))
         self._action.hide()
         self._act: Callable[[], None] = lambda: None
         self._action.clicked.connect(self._on_action)
         self._close = QToolButton(self)
         self._close.setIcon(icons.icon("x", "warning"))
-        self._close.setAccessibleName("Dismiss this notice")
+        self._close.setAccessibleName(say("shell.dismiss-notice"))
         self._close.clicked.connect(self.dismiss)
         self._close.clicked.connect(self.answered)
         # below the text, which needs the width in a narrow window
@@ -138,7 +139,7 @@ class Toast(QFrame):
         self._label = QLabel(self)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setWordWrap(True)
-        self._button = QPushButton("Undo", self)
+        self._button = QPushButton(say("shell.undo"), self)
         self._button.clicked.connect(self._on_undo)
         # the last one is shown
         self._offers: list[_Offer] = []

@@ -12,18 +12,16 @@ from headstart.core.events import NoticeKind
 from headstart.core.models.quantization import quantization
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
     from headstart.ui.shell.shell import Shell
 
-TITLE, PRIVATE_TITLE = "What would you like to know?", "A private chat"
-HERE = "The model runs on this computer, and your text stays here."
-PRIVATE_HERE = (
-    "Nothing in this chat is saved, neither its text nor its prompt cache. It is deleted when you "
-    "close it, or Headstart."
-)
-NEW_PRIVATE_CHAT = "New private chat"
+TITLE, PRIVATE_TITLE = "shell.what-would-you-like-to", "shell.private-chat"
+HERE = "shell.model-runs-on-computer-and"
+PRIVATE_HERE = "shell.nothing-in-chat-saved-neither"
+NEW_PRIVATE_CHAT = "shell.new-private-chat"
 # chats from which on nobody needs examples
 _FEW = 3
 
@@ -70,8 +68,8 @@ class OpenChatView(QObject):
         state.update(told_gains=(*state.current.told_gains[-99:], pair))
         line.say(
             "gain",
-            f"{gain} with {draft}.",
-            [("Change", self._window.show_drafting)],
+            say("shell.gain-with-draft", gain=gain, draft=draft),
+            [(say("shell.change"), self._window.show_drafting)],
             lambda: None,
         )
 
@@ -104,13 +102,15 @@ class OpenChatView(QObject):
 
     def _show_title(self, chat: Chat) -> None:
         stored = self._open.stored
-        title = chat.title if stored else NEW_PRIVATE_CHAT if chat.private else NEW_CHAT
+        title = chat.title if stored else say(NEW_PRIVATE_CHAT) if chat.private else NEW_CHAT
         self._window.header.private.setVisible(chat.private)
         self._window.header.set_title(title)
         self._show_greeting()
         # the desktop sees this one, and may remember it
-        name = "Private chat" if chat.private else title
-        self._window.setWindowTitle(f"{name} – Headstart" if stored else "Headstart")
+        name = say("shell.private-chat-2") if chat.private else title
+        self._window.setWindowTitle(
+            say("shell.name-headstart", name=name) if stored else "Headstart"
+        )
 
     def _show_model(self, model: AnyModel | None) -> None:
         self._model = model
@@ -128,16 +128,13 @@ class OpenChatView(QObject):
 
     def _show_greeting(self) -> None:
         window, private, host = self._window, self._open.private, self._host
-        about = PRIVATE_HERE if private else HERE
+        about = say(PRIVATE_HERE) if private else say(HERE)
         if host and self._model is not None:
-            kept = "Nothing in this chat is saved here. " if private else ""
-            where = (
-                f"{self._model.name} answers: another program on this computer, at {host}."
-                if self._host_here
-                else f"{self._model.name} answers on {host}: your text goes there."
-            )
-            about = f"{kept}{where}"
+            where = "shell.answers-here" if self._host_here else "shell.answers-on-host"
+            about = say(where, name=self._model.name, host=host)
+            if private:
+                about = f"{say('shell.nothing-saved-here')} {about}"
         few = len(window.sidebar.model.chat_ids()) < _FEW
-        window.greeting.say(PRIVATE_TITLE if private else TITLE, about, few and not private)
+        window.greeting.say(say(PRIVATE_TITLE if private else TITLE), about, few and not private)
         window.show_greeting(self._empty)
         window.composer.set_host("" if self._host_here else host, self._empty)

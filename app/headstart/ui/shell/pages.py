@@ -16,6 +16,7 @@ from headstart.core.hub.downloads import ACTIVE, STOPPED, Download
 from headstart.core.models.installed import InstalledModel
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.shell.notices import Banner, Toast
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.models.page import ModelsPage
@@ -110,12 +111,15 @@ class Pages(QStackedWidget):
         if active:
             size = sum(one.wanted.size for one in active)
             share = sum(one.received for one in active) / max(1, size)
-            count = f"{len(active)} downloads" if len(active) > 1 else "downloading"
-            return f"{count}, {share:.0%}"
+            return say("shell.downloading", count=len(active), share=share)
         stopped = sum(one.state in STOPPED for one in self._downloads)
         if stopped:
-            return f"{stopped} {'downloads' if stopped > 1 else 'download'} stopped"
-        return f"{len(self._installed)} installed" if self._installed else ""
+            return say("shell.downloads-stopped", count=stopped)
+        return (
+            say("shell.installed-installed", installed=len(self._installed))
+            if self._installed
+            else ""
+        )
 
     def show_chat(self) -> None:
         if self.elsewhere:

@@ -25,6 +25,7 @@ from headstart.core.text.matching import score
 from headstart.core.text.shown import isolated
 from headstart.ui.kit import icons, theme
 from headstart.ui.sidebar.chat_list import Index
+from headstart.ui.wording import say
 
 _ENTRY = int(Qt.ItemDataRole.UserRole)
 _WIDTH, _HEIGHT, _TOP = 620, 420, 72
@@ -58,13 +59,13 @@ class Palette(QFrame):
         self._messages: list[PaletteEntry] = []
         self.setObjectName("palette")
         self.edit = QLineEdit(self)
-        self.edit.setPlaceholderText("Chats, messages, models, settings, help")
-        self.edit.setAccessibleName("Chats, messages, models, settings, help")
+        self.edit.setPlaceholderText(say("shell.chats-messages-models-settings-help"))
+        self.edit.setAccessibleName(say("shell.chats-messages-models-settings-help"))
         self.edit.textChanged.connect(self._on_text)
         self.edit.installEventFilter(self)
         self.list = QListView(self)
         self.list.setObjectName("chatList")
-        self.list.setAccessibleName("Results")
+        self.list.setAccessibleName(say("shell.results"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -76,7 +77,7 @@ class Palette(QFrame):
         layout.setContentsMargins(10, 10, 10, 10)
         layout.setSpacing(8)
         layout.addWidget(self.edit)
-        self.nothing = QLabel("Nothing is called that.", self)
+        self.nothing = QLabel(say("shell.nothing-called"), self)
         self.nothing.setObjectName("quiet")
         self.nothing.hide()
         layout.addWidget(self.nothing)
@@ -115,7 +116,7 @@ class Palette(QFrame):
             return
         self._messages = [
             PaletteEntry(
-                "Message",
+                say("shell.message"),
                 _plain(one.snippet.text),
                 _opening(open_, chat.chat_id, one),
                 chat.title,

@@ -16,6 +16,7 @@ from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.shell.help import Help
 from headstart.ui.shell.palette import Palette, PaletteEntry
 from headstart.ui.shell.shell import Shell
+from headstart.ui.wording import say
 
 
 class PaletteOpener(QObject):
@@ -50,13 +51,13 @@ class PaletteOpener(QObject):
         window = self._window
         for chat in window.sidebar.model.summaries():
             yield PaletteEntry(
-                "Chat", chat.title, partial(window.open_chat, chat.id),
-                "archived" if chat.archived else chat.folder, "message-square",
+                say("shell.chat"), chat.title, partial(window.open_chat, chat.id),
+                say("shell.archived-chat") if chat.archived else chat.folder, "message-square",
             )  # fmt: skip
         for command in window.commands:
             if command.enabled():
                 yield PaletteEntry(
-                    "Command", command.title.removesuffix("…"), command.run,
+                    say("shell.command"), command.title.removesuffix("…"), command.run,
                     key_text(command.keys) if command.keys else "", command.icon,
                 )  # fmt: skip
         yield from self._of_models()
@@ -67,10 +68,14 @@ class PaletteOpener(QObject):
         choose = self._controllers.models.choose
         for model in self._models.local if self._models is not None else ():
             if model.why_not is None:
-                yield PaletteEntry("Model", model.ref.name, partial(choose, model.ref), icon="box")
+                yield PaletteEntry(
+                    say("shell.model"), model.ref.name, partial(choose, model.ref), icon="box"
+                )
         for offered in self._models.servers if self._models is not None else ():
             for one in offered.models:
-                yield PaletteEntry("Model", one.name, partial(choose, one), one.host, "server")
+                yield PaletteEntry(
+                    say("shell.model"), one.name, partial(choose, one), one.host, "server"
+                )
 
     def _of_settings(self) -> Iterator[PaletteEntry]:
         settings = self._settings
@@ -81,13 +86,21 @@ class PaletteOpener(QObject):
 
         for name, entry in page.entries():
             run = partial(show, name, entry)
-            yield PaletteEntry("Setting", entry.title, run, page.pages[name].title, "settings")
+            yield PaletteEntry(
+                say("shell.setting"), entry.title, run, page.pages[name].title, "settings"
+            )
 
     def _of_help(self) -> Iterator[PaletteEntry]:
         from headstart.ui.help.guide_page import pages
 
         for title, name in pages():
-            yield PaletteEntry("Help", title, partial(self._help.guide, name), "Guide", "book-open")
+            yield PaletteEntry(
+                say("shell.help"),
+                title,
+                partial(self._help.guide, name),
+                say("shell.guide"),
+                "book-open",
+            )
 
     def _on_models(self, models: ModelList) -> None:
         self._models = models

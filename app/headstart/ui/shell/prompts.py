@@ -21,6 +21,7 @@ from headstart.ui.kit.asking import TextQuestion
 from headstart.ui.kit.composing import commit_focused
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.shell.shell import Shell
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.kit.values_dialog import ValuesDialog
@@ -56,7 +57,7 @@ class Prompts(QObject):
             edit.insertPlainText(filled(prompt.text, values, date.today()))
             edit.setFocus()
 
-        self._fill(prompt.text, f"“{prompt.name}” has places to fill in.", {}, put)
+        self._fill(prompt.text, say("shell.name-has-places-to-fill", name=prompt.name), {}, put)
 
     def save_prompt(self) -> None:
         """Keep what stands in the composer under a name."""
@@ -67,11 +68,11 @@ class Prompts(QObject):
             kept = [one for one in self._preferences.current.prompts if one.name != name]
             new = (*kept, SavedPrompt(name, text[:LONGEST]))
             self._preferences.update(prompts=_sorted(new))
-            self._window.toast.show_text(f"Saved: type /{name} in a message")
+            self._window.toast.show_text(say("shell.saved-type-name-in-message", name=name))
 
         if not is_blank(text):
             first = text.strip().partition("\n")[0]
-            self._ask_name("Save as a prompt", first[:40], save)
+            self._ask_name(say("shell.save-as-prompt"), first[:40], save)
 
     def _entries(self) -> Iterator[SlashEntry]:
         for prompt in self._preferences.current.prompts:
@@ -88,9 +89,9 @@ class Prompts(QObject):
             menu.addAction(prompt.name.replace("&", "&&"), partial(self.use, prompt))
         if self._preferences.current.prompts:
             menu.addSeparator()
-        save = menu.addAction("Save this message as a prompt…", self.save_prompt)
+        save = menu.addAction(say("shell.save-message-as-prompt"), self.save_prompt)
         save.setEnabled(not self._window.composer.edit.is_blank())
-        menu.addAction("Prompts and presets…", self.open)
+        menu.addAction(say("shell.prompts-and-presets"), self.open)
 
     # --- presets -------------------------------------------------------------------------
 
@@ -99,9 +100,9 @@ class Prompts(QObject):
 
         def save(name: str) -> None:
             self._window.inspector.save_preset(name)
-            self._window.toast.show_text(f"Saved as a preset: {name}")
+            self._window.toast.show_text(say("shell.saved-as-preset-name", name=name))
 
-        self._ask_name("Save as a preset", self._window.header.title.full_text, save)
+        self._ask_name(say("shell.save-as-preset"), self._window.header.title.full_text, save)
 
     def complete(self, then: Callable[[], object]) -> bool:
         """True if the open chat's system prompt has no variable that nobody filled in; where it
@@ -118,7 +119,7 @@ class Prompts(QObject):
             inspector.fill_in(dict(values))
             then()
 
-        about = "The system prompt of this chat has places to fill in; they stay as they are now."
+        about = say("shell.system-prompt-of-chat-has")
         self._fill(inspector.holding.effective.system_prompt, about, known, keep)
         return False
 
@@ -168,7 +169,7 @@ class Prompts(QObject):
             if name:
                 then(name)
 
-        TextQuestion(self._window, title, "Name", suggested, "Save").ask(take)
+        TextQuestion(self._window, title, say("shell.name"), suggested, say("shell.save")).ask(take)
 
 
 def _sorted(prompts: tuple[SavedPrompt, ...]) -> tuple[SavedPrompt, ...]:

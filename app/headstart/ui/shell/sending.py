@@ -18,6 +18,7 @@ from headstart.ui.shell.shell import Shell
 
 if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
+from headstart.ui.wording import say
 
 
 class Sending:
@@ -55,10 +56,10 @@ class Sending:
         """A question that was clicked is asked; one that waits for something is put down."""
         composer = self._window.composer
         if example.waits or composer.text().strip():
-            composer.edit.insertPlainText(example.prompt)
+            composer.edit.insertPlainText(say(example.prompt))
             composer.edit.setFocus()
         else:
-            self.submit(example.prompt)
+            self.submit(say(example.prompt))
 
     def regenerate_with(self, message_id: str) -> None:
         """Choose who writes another version of a reply, in the menu of models."""

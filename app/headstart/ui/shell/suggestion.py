@@ -13,10 +13,10 @@ from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.recommended import Recommended
 from headstart.core.models.ref import ModelRef
-from headstart.core.text.shown import size_text, time_text
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.shell.note_line import Action, NoteLine
+from headstart.ui.wording import say
 
 STARTER = "starter"
 _OFFER, _COMING, _HERE = "offer", "coming", "here"
@@ -69,20 +69,22 @@ class Suggesting(QObject):
         if model is None or known or not (wanted and self._empty):
             self._line.withdraw(_OFFER)
             return
-        tiny = f"{self._starter} is a tiny model to try out. " if self._starter else ""
+        offer = say("shell.good-for-computer")
+        if self._starter:
+            offer = f"{say('shell.starter-tiny-model-to-try', starter=self._starter)} {offer}"
         self._line.say(
             _OFFER,
-            f"{tiny}Good for this computer:",
+            offer,
             [
-                (f"Get {model.name}, {model.size_gb:.1f} GB", self._get),
-                ("Other models", lambda: self._commands.run("models.discover")),
+                (say("shell.get-model", name=model.name, size=model.size_gb), self._get),
+                (say("shell.other-models"), lambda: self._commands.run("models.discover")),
             ],
             self._dismiss,
         )
 
     def _get(self) -> None:
         if self._model is not None:
-            self._line.say(_OFFER, f"Asking for {self._model.name}…")
+            self._line.say(_OFFER, say("shell.asking-for", name=self._model.name))
             self._controllers.getting.get_recommended(self._model)
 
     def _dismiss(self) -> None:
@@ -133,18 +135,20 @@ class Suggesting(QObject):
     def _progress(name: str, mine: list[Download], left: list[Download]) -> str:
         size = sum(one.wanted.size for one in mine)
         share = sum(one.received for one in mine) / max(1, size)
-        words = [f"{name}, {share:.0%} of {size_text(size)}"]
+        words = [say("shell.name-share-of-size", name=name, share=share, size=size)]
         stopped = next((one for one in left if one.state is DownloadState.FAILED), None)
         running = next((one for one in left if one.state is DownloadState.RUNNING), None)
         if stopped is not None:
-            words.append(stopped.reason.text if stopped.reason is not None else "stopped")
+            words.append(
+                stopped.reason.text if stopped.reason is not None else say("shell.stopped")
+            )
         elif running is not None and running.speed > 0:
             rest = sum(one.wanted.size - one.received for one in left)
-            words.append(f"{time_text(rest / running.speed)} left")
+            words.append(say("shell.rest-left", rest=rest / running.speed))
         elif all(one.state is DownloadState.PAUSED for one in left):
-            words.append("paused")
+            words.append(say("shell.paused"))
         elif any(one.state is DownloadState.CHECKING for one in left):
-            words.append("checking")
+            words.append(say("shell.checking"))
         elif left[0].reason is not None:
             words.append(left[0].reason.text)
         return ", ".join(words)
@@ -162,9 +166,9 @@ class Suggesting(QObject):
             return run
 
         if going:
-            return [("Pause", all_of(downloads.pause, going))]
+            return [(say("shell.pause"), all_of(downloads.pause, going))]
         failed = any(one.state is DownloadState.FAILED for one in left)
-        name = "Try again" if failed else "Resume"
+        name = say("shell.try-again") if failed else say("shell.resume")
         return [(name, all_of(downloads.resume, still))]
 
     # --- when it is here -----------------------------------------------------------------
@@ -193,8 +197,8 @@ class Suggesting(QObject):
             return
         self._line.say(
             _HERE,
-            f"{ref.name} is installed. New chats use it.",
-            [("Use it in this chat", lambda: self._use(ref))],
+            say("shell.used-for-new-chats", name=ref.name),
+            [(say("shell.use-in-this-chat"), lambda: self._use(ref))],
             lambda: None,
         )
 

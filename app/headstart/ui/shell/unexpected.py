@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QWidget
 from headstart import __version__
 from headstart.ui.kit.error_window import ErrorWindow
 from headstart.ui.kit.tasks import LOGGED
+from headstart.ui.wording import say
 
 log = logging.getLogger(__name__)
 
@@ -91,12 +92,17 @@ class Unexpected(QObject):
         lines = traceback.format_exception(type(error), error, trace)
         # the window may be gone while the last threads end
         with contextlib.suppress(RuntimeError):
-            self._happened.emit("An internal error happened.", "".join(lines).rstrip())
+            self._happened.emit(say("shell.internal-error-happened"), "".join(lines).rstrip())
 
 
 def versions() -> str:
     """Versions at the beginning of the details."""
-    return (
-        f"Headstart {__version__}, Python {platform.python_version()}, Qt {qVersion()}, "
-        f"{platform.system()} {platform.release()} ({platform.machine()})"
+    return say(
+        "shell.headstart-version-python-python-version",
+        version=__version__,
+        python_version=platform.python_version(),
+        qversion=qVersion(),
+        system=platform.system(),
+        release=platform.release(),
+        machine=platform.machine(),
     )

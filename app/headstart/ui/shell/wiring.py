@@ -12,7 +12,7 @@ from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.events import NoticeKind, PromptSize
 from headstart.core.hub.downloads import Download
 from headstart.core.settings.schema import Settings
-from headstart.core.text.shown import count_words, shortened, size_text
+from headstart.core.text.shown import shortened
 from headstart.core.told import Told
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
@@ -30,6 +30,7 @@ from headstart.ui.shell.sight import Sight
 from headstart.ui.shell.suggestion import Suggesting
 from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
+from headstart.ui.wording import say
 
 # below this share of the context a notice that it is full is out of date
 NEARLY_FULL = 0.8
@@ -142,7 +143,7 @@ def _connect_header(window: MainWindow, controllers: Controllers) -> None:
 def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     pages = window.pages
 
-    def say(text: str) -> None:
+    def show_toast(text: str) -> None:
         _toast(window).show_text(text)
 
     def show() -> None:
@@ -165,26 +166,32 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
 
     def on_token(account: str) -> None:
-        say(f"Signed in to Hugging Face as {account}" if account else "Token removed")
+        code = "shell.signed-in" if account else "shell.token-removed"
+        show_toast(say(code, account=account))
 
     controllers.discover.token_checked.connect(on_token)
     controllers.discover.token_refused.connect(window.show_problem)
-    controllers.getting.queued.connect(lambda titles: say(f"Getting {' and '.join(titles)}"))
+    controllers.getting.queued.connect(
+        lambda titles: show_toast(say("shell.getting", titles=titles))
+    )
     notifier = Notifier(window)
 
     def on_done(download: Download) -> None:
-        say(f"{download.wanted.title} is installed")
-        notifier.tell("Download finished", f"{download.wanted.title} is installed.")
+        show_toast(say("shell.installed", title=download.wanted.title))
+        notifier.tell(
+            say("shell.download-finished"),
+            say("shell.title-installed", title=download.wanted.title),
+        )
 
     def on_failed(download: Download) -> None:
         why = download.reason.text if download.reason is not None else ""
-        window.show_problem(f"Could not download {download.wanted.title}.", why)
-        notifier.tell(f"Could not download {download.wanted.title}", why)
+        window.show_problem(say("shell.could-not-download-title", title=download.wanted.title), why)
+        notifier.tell(say("shell.could-not-download-title-2", title=download.wanted.title), why)
 
     controllers.downloads.done.connect(on_done)
     controllers.downloads.failed.connect(on_failed)
     controllers.installed.removed.connect(
-        lambda name, size: say(f"Deleted {name}: {size_text(size)} freed")
+        lambda name, size: show_toast(say("shell.deleted-model", name=name, size=size))
     )
 
 
@@ -215,8 +222,9 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
 
     def show_smaller(fits: SmallerContext) -> None:
         told = window.show_problem(fits.told.message, fits.told.remedy)
-        kv = "" if fits.told.code != "does-not-fit-kv" else f" and {fits.kv_type}"
-        label = f"Use {fits.context:,} tokens{kv}"
+        with_kv = fits.told.code == "does-not-fit-kv"
+        code = "shell.use-context-and-kv" if with_kv else "shell.use-context"
+        label = say(code, context=fits.context, kv=fits.kv_type)
         told.offer(label, partial(controllers.models.use_smaller, fits))
 
     def show_told(told: Told) -> None:
@@ -241,40 +249,40 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
 def _connect_toasts(window: MainWindow, controllers: Controllers) -> None:
     """Short notices that something was done, some with a way back."""
 
-    def say(text: str, undo: Callable[[], None] | None = None, about: str = "") -> None:
+    def show(text: str, undo: Callable[[], None] | None = None, about: str = "") -> None:
         _toast(window).show_text(text, undo, about=about)
 
     def on_deleted(chat_ids: list[str], title: str) -> None:
         one = len(chat_ids) == 1
-        what = f"“{shortened(title, 40)}”" if one else count_words(len(chat_ids), "chat")
-        restore = partial(controllers.chat_list.restore, chat_ids)
-        say(f"Deleted {what}", restore, about=chat_ids[0])
+        code = "shell.deleted-chat" if one else "shell.deleted-chats"
+        words = say(code, title=shortened(title, 40), count=len(chat_ids))
+        show(words, partial(controllers.chat_list.restore, chat_ids), about=chat_ids[0])
 
     def on_archived(chat_ids: list[str]) -> None:
         back = partial(controllers.folders.archive, chat_ids, archived=False)
-        say(f"Archived {count_words(len(chat_ids), 'chat')}", back)
+        show(say("shell.archived", count=len(chat_ids)), back)
 
     def on_removed(removed: RemovedBranch, count: int) -> None:
         undo = partial(controllers.versions.put_back, removed)
-        say(f"Deleted {count_words(count, 'message')}", undo)
+        show(say("shell.deleted-messages", count=count), undo)
 
     def on_exported(path: str, count: int) -> None:
-        many = f"{count_words(count, 'chat')} exported to" if count != 1 else "Exported to"
-        say(f"{many} {path}")
+        code = "shell.exported-to" if count == 1 else "shell.count-exported-to"
+        show(say(code, count=count, path=path))
 
     def on_unloaded(name: str, other: str) -> None:
-        say(f"{name} was unloaded to make room for {other}")
+        show(say("shell.unloaded", name=name, other=other))
 
     def on_backup(path: str, size: int) -> None:
         if path:
-            say(f"Backed up: {size_text(size)} to {path}")
+            show(say("shell.backed-up", size=size, path=path))
 
     controllers.chat_list.deleted.connect(on_deleted)
     controllers.folders.archived.connect(on_archived)
     controllers.versions.removed.connect(on_removed)
     controllers.models.unloaded.connect(on_unloaded)
     controllers.transfer.exported.connect(on_exported)
-    controllers.pictures.saved.connect(lambda path: say(f"Saved to {path}"))
+    controllers.pictures.saved.connect(lambda path: show(say("shell.saved-to", path=path)))
     controllers.backups.made.connect(on_backup)
     for toast in (window.toast, *window.pages.toasts):
         controllers.chat_list.left_trash.connect(toast.withdraw)

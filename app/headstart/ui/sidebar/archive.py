@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from headstart.core.chats.values import ChatSummary
 from headstart.ui.kit.list_window import ListWindow
 from headstart.ui.kit.when import moment_text
+from headstart.ui.wording import say
 
 
 class ArchiveWindow(ListWindow):
@@ -18,15 +19,20 @@ class ArchiveWindow(ListWindow):
     delete_requested = Signal(list)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Archive", ("Chat", "Messages", "Last used"), "Archived chats", parent)
+        super().__init__(
+            say("sidebar.archive"),
+            (say("sidebar.chat"), say("sidebar.messages"), say("sidebar.last-used")),
+            say("sidebar.archived-chats"),
+            parent,
+        )
         self.list.itemActivated.connect(lambda *_: self._open())
-        self.hint.setText("Archived chats are in no list; a search still finds them.")
-        self.open_button = QPushButton("Open", self)
+        self.hint.setText(say("sidebar.archived-chats-in-no-list"))
+        self.open_button = QPushButton(say("sidebar.open"), self)
         self.open_button.setObjectName("primary")
         self.open_button.clicked.connect(self._open)
-        self.restore = QPushButton("Back to the list", self)
+        self.restore = QPushButton(say("sidebar.back-to-list"), self)
         self.restore.clicked.connect(lambda: self.restore_requested.emit(self.chosen()))
-        self.delete = QPushButton("Delete", self)
+        self.delete = QPushButton(say("sidebar.delete"), self)
         self.delete.clicked.connect(lambda: self.delete_requested.emit(self.chosen()))
         self.lay_out((self.open_button, self.restore, self.delete))
 

@@ -12,6 +12,7 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, name_of
 from headstart.ui.sidebar.rows import ChatRow
+from headstart.ui.wording import say
 
 # px that each folder moves what is in it to the right
 _INDENT = 12
@@ -53,7 +54,7 @@ class ChatListDelegate(QStyledItemDelegate):
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = QLineEdit(parent)
         row: ChatRow = index.data(ROW)
-        what = "Title of the chat" if row.folder is None else "Name of the folder"
+        what = say("sidebar.title-of-chat") if row.folder is None else say("sidebar.name-of-folder")
         editor.setAccessibleName(what)
         return editor
 

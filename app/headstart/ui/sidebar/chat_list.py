@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QWidget
 from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.sidebar.row_list import RowList
 from headstart.ui.sidebar.rows import ChatRow
+from headstart.ui.wording import say
 
 CHAT_ID = int(Qt.ItemDataRole.UserRole)
 SUMMARY = CHAT_ID + 1
@@ -154,8 +155,8 @@ class ChatListModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return name_of(chat)
             case Qt.ItemDataRole.AccessibleTextRole:
-                new = ", not seen yet" if chat.unseen else ""
-                return f"{name_of(chat)}, {self._writing.get(chat.id) or facts_of(chat)}{new}"
+                facts = [name_of(chat), self._writing.get(chat.id) or facts_of(chat)]
+                return ", ".join([*facts, *([say("sidebar.not-seen-yet")] if chat.unseen else [])])
             case Qt.ItemDataRole.ToolTipRole:
                 return f"{name_of(chat)}\n{facts_of(chat)}"
             case _ if role == CHAT_ID:
@@ -194,8 +195,8 @@ def _of_folder(row: ChatRow, role: int) -> object:
         case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
             return row.folder.name
         case Qt.ItemDataRole.AccessibleTextRole:
-            state = "folded" if row.folder.folded else "open"
-            return f"Folder {row.folder.name}, {row.count:,} chats, {state}"
+            code = "sidebar.folded-folder" if row.folder.folded else "sidebar.open-folder"
+            return say(code, name=row.folder.name, count=row.count)
         case Qt.ItemDataRole.ToolTipRole:
             return row.folder.path
     return None
@@ -203,9 +204,13 @@ def _of_folder(row: ChatRow, role: int) -> object:
 
 def name_of(chat: ChatSummary) -> str:
     """Name of a chat in the list; a private one shows no title over a shoulder."""
-    return "Private chat" if chat.private else chat.title
+    return say("sidebar.private-chat") if chat.private else chat.title
 
 
 def facts_of(chat: ChatSummary) -> str:
-    count = "1 message" if chat.messages == 1 else f"{chat.messages:,} messages"
+    count = (
+        say("sidebar.1-message")
+        if chat.messages == 1
+        else say("sidebar.messages-messages", messages=chat.messages)
+    )
     return " · ".join((count, *(f"#{tag}" for tag in chat.tags)))

@@ -20,6 +20,7 @@ from headstart.core.chats.values import Folder
 from headstart.ui.kit.dragging import dropped_chats, dropped_folder
 from headstart.ui.kit.typed import is_typed
 from headstart.ui.sidebar.chat_list import CHAT_ID, ChatListModel, Index
+from headstart.ui.wording import say
 
 
 class ChatView(QListView):
@@ -37,7 +38,7 @@ class ChatView(QListView):
         self._chats = model
         self.setModel(model)
         self.setObjectName("chatList")
-        self.setAccessibleName("Chats")
+        self.setAccessibleName(say("sidebar.chats"))
         self.setMouseTracking(True)
         self.setUniformItemSizes(False)
         self.setSpacing(1)

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from headstart.core.chats.values import ChatSummary, Folder
-from headstart.core.text.shown import count_words
 from headstart.ui.commands import Commands, add_items
+from headstart.ui.wording import say
 
 # ids of chats, and the folder that they go to: "" for none, None for a new one
 Move = Callable[[Sequence[str], str | None], object]
@@ -32,7 +32,7 @@ def about_chats(
     """Of one chat everything, of several what can be done with all of them."""
     menu = _menu(parent)
     if len(chats) > 1:
-        title = menu.addAction(count_words(len(chats), "chat"))
+        title = menu.addAction(say("sidebar.count-chats", count=len(chats)))
         title.setEnabled(False)
         menu.addSeparator()
     ids = [chat.id for chat in chats if not chat.private]
@@ -52,10 +52,10 @@ def about_chats(
 def _add_folders(
     menu: QMenu, ids: Sequence[str], folders: Sequence[Folder], move: Move, now: str | None
 ) -> None:
-    inner = menu.addMenu("Move to")
-    inner.addAction("New folder…", partial(move, ids, None))
+    inner = menu.addMenu(say("sidebar.move-to"))
+    inner.addAction(say("sidebar.new-folder"), partial(move, ids, None))
     if now != "":
-        inner.addAction("No folder", partial(move, ids, ""))
+        inner.addAction(say("sidebar.no-folder"), partial(move, ids, ""))
     inner.addSeparator()
     for folder in folders:
         depth = folder.path.count("/")

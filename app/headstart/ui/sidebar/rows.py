@@ -9,8 +9,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from headstart.core.chats.values import ChatSummary, Folder
+from headstart.core.text.locale import locale
+from headstart.ui.wording import say
 
-PRIVATE, PINNED = "Private", "Pinned"
+PRIVATE, PINNED = "sidebar.private", "sidebar.pinned"
 
 
 class ChatRow(Struct, frozen=True):
@@ -30,21 +32,21 @@ class Sections:
         self.today = today
         # milliseconds at which each begins
         self._ages = [
-            (_midnight(today), "Today"),
-            (_midnight(today - datetime.timedelta(days=1)), "Yesterday"),
-            (_midnight(today - datetime.timedelta(days=7)), "Previous 7 days"),
-            (_midnight(today - datetime.timedelta(days=30)), "Previous 30 days"),
+            (_midnight(today), say("sidebar.today")),
+            (_midnight(today - datetime.timedelta(days=1)), say("sidebar.yesterday")),
+            (_midnight(today - datetime.timedelta(days=7)), say("sidebar.previous-7-days")),
+            (_midnight(today - datetime.timedelta(days=30)), say("sidebar.previous-30-days")),
         ]
 
     def of(self, chat: ChatSummary) -> str:
         if chat.private:
-            return PRIVATE
+            return say(PRIVATE)
         if chat.pinned:
-            return PINNED
+            return say(PINNED)
         for begin, title in self._ages:
             if chat.updated_at >= begin:
                 return title
-        return datetime.datetime.fromtimestamp(chat.updated_at / 1000).strftime("%B %Y")
+        return locale().month(datetime.datetime.fromtimestamp(chat.updated_at / 1000).date())
 
 
 def rows_of(

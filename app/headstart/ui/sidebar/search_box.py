@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from headstart.ui.kit import icons
 from headstart.ui.kit.fields import clearable
+from headstart.ui.wording import say
 
 # from the last key until it is looked for
 _PAUSE_MS = 90
@@ -25,16 +26,16 @@ class SearchBox(QLineEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("searchBox")
-        self.setPlaceholderText("Search")
-        self.setAccessibleName("Search all chats")
+        self.setPlaceholderText(say("sidebar.search"))
+        self.setAccessibleName(say("sidebar.search-all-chats"))
         # what can be filtered by: names of models, folders and tags
         self.names: Callable[[], tuple[Sequence[str], Sequence[str], Sequence[str]]] = lambda: (
             (), (), ()
         )  # fmt: skip
         places = QLineEdit.ActionPosition
-        self._search = QAction(icons.icon("search"), "Search", self)
+        self._search = QAction(icons.icon("search"), say("sidebar.search"), self)
         self.addAction(self._search, places.LeadingPosition)
-        self._filter = QAction(icons.icon("sliders-horizontal"), "Filters", self)
+        self._filter = QAction(icons.icon("sliders-horizontal"), say("sidebar.filters"), self)
         self._filter.triggered.connect(self._open_filters)
         self.addAction(self._filter, places.TrailingPosition)
         clearable(self)
@@ -76,15 +77,21 @@ class SearchBox(QLineEdit):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         models, folders, tags = self.names()
         for title, word, names in (
-            ("Model", "model", models),
-            ("Folder", "folder", folders),
-            ("Tag", "tag", tags),
+            (say("sidebar.model"), "model", models),
+            (say("sidebar.folder"), "folder", folders),
+            (say("sidebar.tag"), "tag", tags),
         ):
             self._add_names(menu, title, word, names)
-        for title, words in (("Today", "on:today"), ("Yesterday", "on:yesterday")):
+        for title, words in (
+            (say("sidebar.today"), "on:today"),
+            (say("sidebar.yesterday"), "on:yesterday"),
+        ):
             menu.addAction(title, partial(self.add_filter, words))
         menu.addSeparator()
-        for title, words in (("Has code", "has:code"), ("Has a file", "has:file")):
+        for title, words in (
+            (say("sidebar.has-code"), "has:code"),
+            (say("sidebar.has-file"), "has:file"),
+        ):
             menu.addAction(title, partial(self.add_filter, words))
         menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
 

@@ -27,16 +27,22 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from headstart.core.chats.search import FoundChat, SearchHit
-from headstart.core.text.shown import count_words, isolated
+from headstart.core.text.shown import isolated
 from headstart.core.text.units import spans_in_units, units
 from headstart.ui.kit import theme
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.typed import is_typed
 from headstart.ui.kit.when import when_text
 from headstart.ui.sidebar.chat_list import Index
+from headstart.ui.wording import say
 
 _ROW = int(Qt.ItemDataRole.UserRole)
-_WHO = {"user": "You", "assistant": "Model", "system": "System"}
+_WHO = {
+    "user": "sidebar.you",
+    "assistant": "sidebar.model",
+    "system": "sidebar.system",
+    "file": "sidebar.file",
+}
 # lines of a snippet
 _LINES = 2
 
@@ -121,7 +127,7 @@ class ResultsView(QListView):
         self.setModel(self.results)
         self.setItemDelegate(SearchResultsDelegate(self))
         self.setObjectName("chatList")
-        self.setAccessibleName("Search results")
+        self.setAccessibleName(say("sidebar.search-results"))
         self.setMouseTracking(True)
         self.setSpacing(1)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
@@ -167,14 +173,14 @@ class ResultsView(QListView):
 
 
 def _more(count: int) -> str:
-    return f"and {count_words(count, 'more message')}"
+    return say("sidebar.and-count", count=count)
 
 
 def _paint_chat(painter: QPainter, area: QRect, chat: FoundChat) -> None:
     colours = theme.current()
     when = when_text(chat.updated_at)
     if chat.archived:
-        when = f"archived · {when}"
+        when = say("sidebar.archived-when", when=when)
     small = theme.text_font(theme.SMALL_SIZE)
     room = QFontMetrics(small).horizontalAdvance(when) + 8
     _paint_line(painter, area, when, colours.quiet, Qt.AlignmentFlag.AlignRight)
@@ -202,8 +208,8 @@ def _paint_line(
 def _paint_message(painter: QPainter, area: QRect, message: SearchHit) -> None:
     """The snippet in two lines, who wrote it, and what was found in the accent's colour."""
     colours = theme.current()
-    who = "File" if message.kind == "file" else _WHO.get(message.role, "")
-    head = f"{who}: "
+    who = _WHO.get("file" if message.kind == "file" else message.role, "")
+    head = f"{say(who) if who else ''}: "
     words = isolated(message.snippet.text)
     text = head + words
     # a mark of direction may stand before the words

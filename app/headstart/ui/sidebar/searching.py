@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QLabel, QListView, QWidget
 from headstart.core.chats.search import FoundChat
 from headstart.ui.sidebar.search_box import SearchBox
 from headstart.ui.sidebar.search_results import ResultsView
+from headstart.ui.wording import say
 
-_NOTHING = "Nothing found. Every word has to be in one message."
-_GOING_ON = "Going through older messages…"
+_NOTHING = "sidebar.nothing-found-every-word-has"
+_GOING_ON = "sidebar.going-through-older-messages"
 
 
 class Searching:
@@ -31,7 +32,7 @@ class Searching:
         self.box = SearchBox(parent)
         self.results = ResultsView(parent)
         self.results.hide()
-        self.nothing = QLabel(_NOTHING, parent)
+        self.nothing = QLabel(say(_NOTHING), parent)
         self.nothing.setObjectName("quiet")
         self.nothing.setWordWrap(True)
         self.nothing.hide()
@@ -50,7 +51,7 @@ class Searching:
         while messages are still being gone through."""
         if query == self.box.text():
             self.results.set_found(found)
-            self.nothing.setText(_NOTHING if whole else _GOING_ON)
+            self.nothing.setText(say(_NOTHING) if whole else say(_GOING_ON))
             self.nothing.setVisible(not found or not whole)
             if self._enter_wanted and (found or whole):
                 self._enter_wanted = False

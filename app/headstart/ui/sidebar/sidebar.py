@@ -27,6 +27,7 @@ from headstart.ui.sidebar.chat_delegate import ChatListDelegate
 from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListModel
 from headstart.ui.sidebar.chat_view import ChatView
 from headstart.ui.sidebar.searching import Searching
+from headstart.ui.wording import say
 
 # commands, "" for a line between them
 _MORE = (
@@ -48,8 +49,8 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self.setObjectName("sidebar")
         self.setFixedWidth(theme.sidebar_width())
-        self._new = SideEntry("New chat", "plus", self, accent=True)
-        self._private = SideEntry("Private chat", "lock", self)
+        self._new = SideEntry(say("sidebar.new-chat"), "plus", self, accent=True)
+        self._private = SideEntry(say("sidebar.private-chat"), "lock", self)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
         self.model.folder_renamed.connect(self.folder_renamed)
@@ -64,18 +65,18 @@ class Sidebar(QFrame):
             self, self.view, self.search_requested.emit, lambda: self._show_empty()
         )
         self.search, self.results = self.searching.box, self.searching.results
-        self._empty = QLabel("Your chats will appear here.", self)
+        self._empty = QLabel(say("sidebar.your-chats-will-appear-here"), self)
         self._empty.setObjectName("quiet")
         self._empty.setWordWrap(True)
         # nobody knows before they were listed
         self._empty.hide()
         self._listed = False
-        self._models = SideEntry("Models", "box", self)
+        self._models = SideEntry(say("sidebar.models"), "box", self)
         self._models.setCheckable(True)
-        self._settings = SideEntry("Settings", "settings", self)
-        self._help = self._tool("Help", "circle-help")
+        self._settings = SideEntry(say("sidebar.settings"), "settings", self)
+        self._help = self._tool(say("sidebar.help"), "circle-help")
         self._help.clicked.connect(lambda: self._open_menu_of(self._help, _HELP))
-        self._more = self._tool("More about all chats", "ellipsis")
+        self._more = self._tool(say("sidebar.more-about-all-chats"), "ellipsis")
         self._more.clicked.connect(lambda: self._open_menu_of(self._more, _MORE))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)

@@ -11,6 +11,7 @@ from headstart.core.chats.values import TrashedChat
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.list_window import ListWindow
 from headstart.ui.kit.when import moment_text
+from headstart.ui.wording import say
 
 
 class TrashWindow(ListWindow):
@@ -18,16 +19,18 @@ class TrashWindow(ListWindow):
     delete_requested = Signal(list)
 
     def __init__(self, days: int, parent: QWidget | None = None) -> None:
-        columns = ("Chat", "Messages", "Deleted")
-        super().__init__("Recently deleted", columns, "Deleted chats", parent)
+        columns = (say("sidebar.chat"), say("sidebar.messages"), say("sidebar.deleted"))
+        super().__init__(
+            say("sidebar.recently-deleted"), columns, say("sidebar.deleted-chats"), parent
+        )
         self.list.itemActivated.connect(lambda *_: self._restore())
         self.hint.setText(_kept(days))
-        self.restore = QPushButton("Restore", self)
+        self.restore = QPushButton(say("sidebar.restore"), self)
         self.restore.setObjectName("primary")
         self.restore.clicked.connect(self._restore)
-        self.delete = QPushButton("Delete for good", self)
+        self.delete = QPushButton(say("sidebar.delete-for-good"), self)
         self.delete.clicked.connect(self._delete)
-        self.empty = QPushButton("Empty the trash", self)
+        self.empty = QPushButton(say("sidebar.empty-trash"), self)
         self.empty.clicked.connect(self._empty)
         self.lay_out((self.restore, self.delete, self.empty))
 
@@ -56,17 +59,15 @@ class TrashWindow(ListWindow):
 
     def _ask(self, chat_ids: list[str]) -> None:
         count = len(chat_ids)
-        one = count == 1
         DangerQuestion(
             self,
-            "Delete 1 chat for good?" if one else f"Delete {count:,} chats for good?",
-            f"{'Its' if one else 'Their'} text is overwritten, in the copies of the database too.",
-            "Delete for good",
+            say("sidebar.delete-count-for-good", count=count),
+            say("sidebar.text-overwritten", count=count),
+            say("sidebar.delete-for-good"),
         ).ask(lambda: self.delete_requested.emit(chat_ids))
 
 
 def _kept(days: int) -> str:
     if not days:
-        return "Deleted chats are not kept: see “Keep deleted chats” in the settings."
-    plural = "day" if days == 1 else "days"
-    return f"Deleted chats are kept for {days} {plural}; then their text is overwritten."
+        return say("sidebar.deleted-chats-not-kept-see")
+    return say("sidebar.deleted-chats-kept-for-days", days=days)

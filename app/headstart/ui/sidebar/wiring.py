@@ -17,6 +17,7 @@ from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.asking import TextQuestion
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.sidebar.sidebar import Sidebar
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.overrides_window import OverridesWindow
@@ -82,21 +83,23 @@ class OrderDialogs(QObject):
         def make(name: str) -> None:
             self._controllers.folders.make(name, inside, chat_ids)
 
-        self._ask("New folder", "Name of the folder", "", make)
+        self._ask(say("sidebar.new-folder-2"), say("sidebar.name-of-folder"), "", make)
 
     def ask_tags(self, chats: Sequence[ChatSummary]) -> None:
         """Tags of one chat, or one more for several."""
         folders = self._controllers.folders
         if len(chats) == 1:
             (chat,) = chats
-            label = "Tags, with commas between them"
+            label = say("sidebar.tags-with-commas-between-them")
             self._ask(
-                "Tags", label, ", ".join(chat.tags),
+                say("sidebar.tags"), label, ", ".join(chat.tags),
                 lambda text: folders.set_tags(chat.id, text.split(",")), empty=True,
             )  # fmt: skip
             return
         ids = [chat.id for chat in chats]
-        self._ask("Add a tag", "Tag", "", lambda text: folders.add_tag(ids, text))
+        self._ask(
+            say("sidebar.add-tag"), say("sidebar.tag"), "", lambda text: folders.add_tag(ids, text)
+        )
 
     def open_archive(self) -> None:
         if self.archive is None:
@@ -144,11 +147,14 @@ class OrderDialogs(QObject):
     def _show_settings(self, folder: Folder) -> None:
         from headstart.ui.overrides_window import OverridesWindow, Owner
 
-        about = "Chats in this folder begin from these, where they say nothing else themselves."
+        about = say("sidebar.chats-in-folder-begin-from")
         owner = Owner(
-            f"Settings of the folder {folder.name}", about, self._models, self._models,
+            say("sidebar.settings-of-folder-name", name=folder.name),
+            about,
+            self._models,
+            self._models,
             folder.model or "",
-        )  # fmt: skip
+        )
         window = OverridesWindow(owner, folder.options, self._preferences.current, self._parent)
         chosen = folder.model
 

@@ -15,6 +15,7 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.hover import settle_after
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.kit.when import clock_text
+from headstart.ui.wording import say
 
 # px at 100 % of a row, and between what stands in it
 _HEIGHT, _SPACE, _GAP = 28, 2, 10
@@ -39,10 +40,14 @@ class ActionRow:
         self._busy = self._active = self._editing = False
         # where it is: y and width
         self._place = (0, 0)
-        self.earlier = small_tool(parent, "chevron-left", name="Earlier version", tab=False)
+        self.earlier = small_tool(
+            parent, "chevron-left", name=say("transcript.earlier-version"), tab=False
+        )
         self.earlier.clicked.connect(lambda: show_version(-1))
         self.earlier.clicked.connect(lambda: done())
-        self.later = small_tool(parent, "chevron-right", name="Later version", tab=False)
+        self.later = small_tool(
+            parent, "chevron-right", name=say("transcript.later-version"), tab=False
+        )
         self.later.clicked.connect(lambda: show_version(1))
         self.later.clicked.connect(lambda: done())
         self.version = QLabel(parent)
@@ -62,7 +67,9 @@ class ActionRow:
     @property
     def more(self) -> QToolButton:
         if self._more is None:
-            self._more = small_tool(self._parent, "ellipsis", name="More", tab=False)
+            self._more = small_tool(
+                self._parent, "ellipsis", name=say("transcript.more"), tab=False
+            )
             self._more.clicked.connect(self._open_more)
             self._more.hide()
         return self._more
@@ -81,8 +88,18 @@ class ActionRow:
     def show(self, message: Message, editing: bool) -> None:
         """Show the actions of a message as it is now."""
         self._editing = editing
-        self.version.setText(f"{message.version} of {message.versions}")
-        self.version.setAccessibleName(f"Version {message.version} of {message.versions}")
+        self.version.setText(
+            say(
+                "transcript.version-of-versions", version=message.version, versions=message.versions
+            )
+        )
+        self.version.setAccessibleName(
+            say(
+                "transcript.version-version-of-versions",
+                version=message.version,
+                versions=message.versions,
+            )
+        )
         for command in self._commands:
             if command.prominent and command.shown(message) and command.id not in self._buttons:
                 self._make(command)

@@ -48,10 +48,11 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.tree import TreeNode
 from headstart.core.chats.tree_rows import TreeRow, branches_of, rows_of
 from headstart.core.chats.values import Role
-from headstart.core.text.shown import count_words, isolated, shortened
+from headstart.core.text.shown import isolated, shortened
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.when import when_text
+from headstart.ui.wording import say
 
 WIDTH = 360
 _ROW = int(Qt.ItemDataRole.UserRole)
@@ -94,7 +95,11 @@ class BranchRows(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return words_of(row.node)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            where = "on the branch that is read" if row.node.shown else f"branch {row.depth}"
+            where = (
+                say("transcript.on-branch-read")
+                if row.node.shown
+                else say("transcript.branch-depth", depth=row.depth)
+            )
             return f"{who_of(row.node)}: {words_of(row.node)}, {where}"
         if role == Qt.ItemDataRole.ToolTipRole:
             return words_of(row.node)
@@ -164,8 +169,8 @@ class BranchDelegate(QStyledItemDelegate):
     ) -> bool:
         name = self.button_at(event.pos(), option.rect, index) if index.isValid() else ""
         told = {
-            "columns-2": "Compare its versions",
-            "message-square-plus": "Branch into a new chat",
+            "columns-2": say("transcript.compare-versions"),
+            "message-square-plus": say("transcript.branch-into-new-chat"),
         }
         if name:
             QToolTip.showText(event.globalPos(), told[name], view)
@@ -198,20 +203,20 @@ class BranchPanel(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("branches")
-        self.setAccessibleName("Branches of this chat")
-        self._title = QLabel("Branches", self)
+        self.setAccessibleName(say("transcript.branches-of-chat"))
+        self._title = QLabel(say("transcript.branches"), self)
         self._title.setObjectName("chatTitle")
         self.close_button = QToolButton(self)
         self.close_button.setObjectName("bar")
         self.close_button.setIcon(icons.icon("x"))
-        self.close_button.setToolTip("Close")
-        self.close_button.setAccessibleName("Close the branches")
+        self.close_button.setToolTip(say("transcript.close"))
+        self.close_button.setAccessibleName(say("transcript.close-branches"))
         self.close_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.close_button.clicked.connect(self.closed)
         self.rows = BranchRows(self)
         self.list = QListView(self)
         self.list.setObjectName("chatList")
-        self.list.setAccessibleName("Branches")
+        self.list.setAccessibleName(say("transcript.branches"))
         self.list.setModel(self.rows)
         self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
@@ -226,7 +231,7 @@ class BranchPanel(QFrame):
         self.list.installEventFilter(self)
         self.count = QLabel(self)
         self.count.setObjectName("quiet")
-        self.compare = QPushButton("Compare", self)
+        self.compare = QPushButton(say("transcript.compare"), self)
         self.compare.setIcon(icons.icon("columns-2"))
         self.compare.setAutoDefault(False)
         self.compare.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -254,8 +259,10 @@ class BranchPanel(QFrame):
     def set_nodes(self, nodes: Sequence[TreeNode]) -> None:
         self.rows.set_nodes(nodes)
         ways = branches_of(nodes)
-        many = f" · {count_words(ways, 'way')} it goes" if ways > 1 else ""
-        self.count.setText(f"{count_words(len(nodes), 'message')}{many}")
+        facts = [say("transcript.count-messages", count=len(nodes))]
+        if ways > 1:
+            facts.append(say("transcript.ways-goes", ways=ways))
+        self.count.setText(" · ".join(facts))
         shown = self.rows.last_shown()
         if shown.isValid():
             self.list.setCurrentIndex(shown)
@@ -299,11 +306,13 @@ class BranchPanel(QFrame):
 
 
 def who_of(node: TreeNode) -> str:
-    return "You" if node.role is Role.USER else node.model or "Model"
+    return (
+        say("transcript.you") if node.role is Role.USER else node.model or say("transcript.model")
+    )
 
 
 def words_of(node: TreeNode) -> str:
-    return shortened(_MARKS.sub("", node.words), _WORDS) or "(no text)"
+    return shortened(_MARKS.sub("", node.words), _WORDS) or say("transcript.no-text")
 
 
 def _x(area: QRect, depth: int) -> int:

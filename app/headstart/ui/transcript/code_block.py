@@ -26,6 +26,7 @@ from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.highlight import Span
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.sideways import SidewaysBlock
+from headstart.ui.wording import say
 
 _serials = itertools.count(1)
 # while code streams its colours follow at this pace; lexing starts from the beginning each time
@@ -50,11 +51,15 @@ class CodeBlock(SidewaysBlock):
         self._ask_again.setSingleShot(True)
         self._ask_again.setInterval(COLOUR_MS)
         self._ask_again.timeout.connect(self._ask)
-        self.copy_button = small_tool(self, "copy", "Copy", "Copy this code", tab=False)
+        self.copy_button = small_tool(
+            self, "copy", say("transcript.copy"), say("transcript.copy-code"), tab=False
+        )
         self.copy_button.clicked.connect(self._copy_code)
-        self.save_button = small_tool(self, "download", name="Save this code…", tab=False)
+        self.save_button = small_tool(self, "download", name=say("transcript.save-code"), tab=False)
         self.save_button.clicked.connect(self._save_code)
-        self.wrap_button = small_tool(self, "text-wrap", name="Wrap long lines", tab=False)
+        self.wrap_button = small_tool(
+            self, "text-wrap", name=say("transcript.wrap-long-lines"), tab=False
+        )
         self.wrap_button.clicked.connect(self._wrap)
         self.wrap_button.setCheckable(True)
         self._buttons = (self.copy_button, self.save_button, self.wrap_button)
@@ -67,7 +72,11 @@ class CodeBlock(SidewaysBlock):
         self._tints = None
         code = block.text
         cut = block.written and not block.open and not is_whole_json(block.written)
-        self._title = f"{block.language}, not complete" if cut else block.language or "text"
+        self._title = (
+            say("transcript.language-not-complete", language=block.language)
+            if cut
+            else block.language or say("transcript.plain-code")
+        )
         self.update()
         old, self._code = self._code, code
         if code == old:
@@ -106,7 +115,11 @@ class CodeBlock(SidewaysBlock):
         self._asked += 1
         if self.block.language:
             self.host.highlighter.request(self.id, self._asked, self._code, self.block.language)
-        name = f"{self._title} code" if self.block.language else "code"
+        name = (
+            say("transcript.title-code", title=self._title)
+            if self.block.language
+            else say("transcript.code")
+        )
         self.setAccessibleName(f"{name}: {self._code}")
 
     def layout_width(self, width: int) -> int:
@@ -154,12 +167,12 @@ class CodeBlock(SidewaysBlock):
     def _copy_code(self) -> None:
         QGuiApplication.clipboard().setText(self._as_written)
         self.copy_button.setIcon(icons.icon("check", "accent"))
-        self.copy_button.setAccessibleName("Copied")
+        self.copy_button.setAccessibleName(say("transcript.copied"))
         QTimer.singleShot(COPIED_MS, self.copy_button, self._show_copy)
 
     def _show_copy(self) -> None:
         self.copy_button.setIcon(icons.icon("copy"))
-        self.copy_button.setAccessibleName("Copy this code")
+        self.copy_button.setAccessibleName(say("transcript.copy-code"))
 
     def _on_highlighted(self, block: int, serial: int, spans: Sequence[Span]) -> None:
         if block == self.id:

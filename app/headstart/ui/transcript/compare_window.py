@@ -21,13 +21,14 @@ from headstart.core.text.differences import Span, differences
 from headstart.core.text.units import to_units
 from headstart.ui.kit import theme
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 
 class CompareWindow(Sheet):
     chosen = Signal(str)  # the id of the version that is to be on show
 
     def __init__(self, versions: Sequence[Message], shown: str, parent: QWidget | None) -> None:
-        super().__init__("Compare versions", parent, (1000, 640))
+        super().__init__(say("transcript.compare-versions-2"), parent, (1000, 640))
         self._versions = list(versions)
         ids = [one.id for one in versions]
         at = ids.index(shown) if shown in ids else 0
@@ -39,15 +40,19 @@ class CompareWindow(Sheet):
         self.column.addLayout(layout, 1)
         for side, start in enumerate(starts):
             box = QComboBox(self)
-            box.setAccessibleName("Left version" if side == 0 else "Right version")
+            box.setAccessibleName(
+                say("transcript.left-version") if side == 0 else say("transcript.right-version")
+            )
             box.addItems([_title(number, one) for number, one in enumerate(versions, 1)])
             box.setCurrentIndex(start)
             box.currentIndexChanged.connect(lambda _index: self._show())
             pane = QPlainTextEdit(self)
             pane.setReadOnly(True)
             pane.setFont(theme.reading_font())
-            pane.setAccessibleName(f"Text of the {'left' if side == 0 else 'right'} version")
-            keep = QPushButton("Show this one in the chat", self)
+            pane.setAccessibleName(
+                say("transcript.text-of-left" if side == 0 else "transcript.text-of-right")
+            )
+            keep = QPushButton(say("transcript.show-one-in-chat"), self)
             keep.setAutoDefault(False)
             keep.clicked.connect(lambda _checked, side=side: self._choose(side))
             layout.addWidget(box, 0, side)
@@ -70,7 +75,9 @@ class CompareWindow(Sheet):
             pane.setPlainText(text)
             pane.setExtraSelections([_marked(pane, text, span, colour) for span in spans])
         same = not any(found)
-        self.said.setText("The versions are identical." if same else "Differences are marked.")
+        self.said.setText(
+            say("transcript.versions-identical") if same else say("transcript.differences-marked")
+        )
 
     def _choose(self, side: int) -> None:
         self.chosen.emit(self._versions[self.boxes[side].currentIndex()].id)
@@ -79,7 +86,11 @@ class CompareWindow(Sheet):
 
 def _title(number: int, message: Message) -> str:
     author = message.author
-    return f"Version {number} · {author}" if author else f"Version {number}"
+    return (
+        say("transcript.version-number-author", number=number, author=author)
+        if author
+        else say("transcript.version-number", number=number)
+    )
 
 
 def _marked(pane: QPlainTextEdit, text: str, span: Span, colour: str) -> QTextEdit.ExtraSelection:

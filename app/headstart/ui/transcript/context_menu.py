@@ -11,8 +11,13 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from headstart.ui.transcript.copying import copy_markdown, copy_plain, copy_shown
 from headstart.ui.transcript.host import Host
+from headstart.ui.wording import say
 
-_FORMS = (("Markdown", "markdown"), ("With formatting", "formatted"), ("Plain text", "plain"))
+_FORMS = (
+    ("transcript.markdown", "markdown"),
+    ("transcript.with-formatting", "formatted"),
+    ("transcript.plain-text", "plain"),
+)
 
 
 def context_menu(
@@ -28,17 +33,19 @@ def context_menu(
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     selecting, link = host.selecting, host.hovered_link
     for title, run in (
-        ("Copy\tCtrl+C", copy_shown),
-        ("Copy as Markdown\tCtrl+Shift+C", copy_markdown),
-        ("Copy as plain text", copy_plain),
+        (say("transcript.copy-ctrl-c"), copy_shown),
+        (say("transcript.copy-as-markdown-ctrl-shift"), copy_markdown),
+        (say("transcript.copy-as-plain-text"), copy_plain),
     ):
         menu.addAction(title, partial(run, selecting)).setEnabled(selecting.any)
-    menu.addAction("Select all\tCtrl+A", select_all)
+    menu.addAction(say("transcript.select-all-ctrl"), select_all)
     if link:
-        menu.addAction("Copy link", lambda: QGuiApplication.clipboard().setText(link))
-    for title, about in (("Copy message as", message), ("Copy chat as", "")):
-        if about or title.startswith("Copy chat"):
-            inner = menu.addMenu(title)
-            for name, form in _FORMS:
-                inner.addAction(name, partial(copy, about, form))
+        menu.addAction(
+            say("transcript.copy-link"), lambda: QGuiApplication.clipboard().setText(link)
+        )
+    wholes = [("transcript.copy-message-as", message)] if message else []
+    for title, about in (*wholes, ("transcript.copy-chat-as", "")):
+        inner = menu.addMenu(say(title))
+        for name, form in _FORMS:
+            inner.addAction(say(name), partial(copy, about, form))
     return menu

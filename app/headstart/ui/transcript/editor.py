@@ -13,6 +13,7 @@ from headstart.core.text.shown import is_blank
 from headstart.ui.kit import theme
 from headstart.ui.kit.composing import commit_focused
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 _LEAST_LINES, _MOST_LINES = 2, 12
 _GAP = 8
@@ -27,8 +28,14 @@ class After(StrEnum):
 
 
 _CHOICES = {
-    Role.USER: ((After.ANSWER, "Send as new version"), (After.NOTHING, "Save without an answer")),
-    Role.ASSISTANT: ((After.NOTHING, "Save as new version"), (After.MORE, "Save and continue")),
+    Role.USER: (
+        (After.ANSWER, "transcript.send-as-new-version"),
+        (After.NOTHING, "transcript.save-without-answer"),
+    ),
+    Role.ASSISTANT: (
+        (After.NOTHING, "transcript.save-as-new-version"),
+        (After.MORE, "transcript.save-and-continue"),
+    ),
 }
 
 
@@ -57,7 +64,7 @@ class EditPanel(QWidget):
         super().__init__(parent)
         self.edit = MessageEditor(self)
         self.edit.setPlainText(text)
-        self.edit.setAccessibleName("Edit this message")
+        self.edit.setAccessibleName(say("transcript.edit-message"))
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
         self.edit.textChanged.connect(self.changed)
         self.edit.cancelled.connect(self.cancelled)
@@ -65,11 +72,11 @@ class EditPanel(QWidget):
         self.edit.submitted.connect(lambda: self._submit(choices[0][0]))
         self._buttons = []
         for after, title in choices:
-            button = QPushButton(title, self)
+            button = QPushButton(say(title), self)
             button.clicked.connect(lambda _checked, after=after: self._submit(after))
             self._buttons.append(button)
         self._buttons[0].setObjectName("primary")
-        self._cancel = QPushButton("Cancel", self)
+        self._cancel = QPushButton(say("transcript.cancel"), self)
         self._cancel.clicked.connect(self.cancelled)
 
     def set_busy(self, busy: bool) -> None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QToolButton
 
-from headstart.core.text.shown import count_words
 from headstart.ui.kit import icons
+from headstart.ui.wording import say
 
 # px above the end from which on it is shown, and its room to the edge
 _FAR, _ROOM = 160, 12
@@ -54,11 +54,14 @@ class EndButton(QToolButton):
 
     def _say(self) -> None:
         if self._writing:
-            text = "Writing…"
+            text = say("transcript.writing")
         elif self._new:
-            text = f"{count_words(self._new, 'new message')}"
+            text = say("transcript.count-new-messages", count=self._new)
         else:
-            text = "To the end"
+            text = say("transcript.to-end")
         if text != self.text():
             self.setText(text)
-            self.setAccessibleName("Go to the end" + ("" if text == "To the end" else f": {text}"))
+            news = self._writing or self._new
+            self.setAccessibleName(
+                say("transcript.go-to-end-for", text=text) if news else say("transcript.go-to-end")
+            )

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
 from headstart.core.chats.values import TurnStats, gain_words
 from headstart.ui.transcript.words import figures_of, figures_text
+from headstart.ui.wording import say
 
 # px between the words and their card, and from the edges of the view
 _GAP, _EDGE = 6, 8
@@ -22,7 +23,7 @@ class Figures(QToolButton):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("figures")
-        self.setAccessibleName("Figures of this reply")
+        self.setAccessibleName(say("transcript.figures-of-reply"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.WhatsThisCursor)
         self.stats: TurnStats | None = None
@@ -37,7 +38,7 @@ class Figures(QToolButton):
         self.setText(text)
         if stats is not None:
             told = "; ".join(f"{name}: {value}" for name, value in figures_of(stats))
-            self.setAccessibleName(f"Figures of this reply: {text}")
+            self.setAccessibleName(say("transcript.figures-of-reply-text", text=text))
             self.setAccessibleDescription(told)
         self.setVisible(bool(text))
 
@@ -98,7 +99,7 @@ class FiguresCard(QFrame):
         gain = gain_words(stats.against_plain)
         row = 0
         if gain:
-            title = QLabel(f"{gain} with drafting", self)
+            title = QLabel(say("transcript.gain-with-drafting", gain=gain), self)
             title.setObjectName("sectionTitle")
             grid.addWidget(title, row, 0, 1, 2)
             row += 1

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButto
 from headstart.core.chats.finding import FoundInChat
 from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.tool import small_tool
+from headstart.ui.wording import say
 
 # from the last key until it is looked for
 _PAUSE_MS = 120
@@ -26,18 +27,20 @@ class FindBar(QFrame):
         super().__init__(parent)
         self.setObjectName("findBar")
         self.edit = _Edit(self)
-        self.edit.setPlaceholderText("Find in this chat")
-        self.edit.setAccessibleName("Find in this chat")
+        self.edit.setPlaceholderText(say("transcript.find-in-chat"))
+        self.edit.setAccessibleName(say("transcript.find-in-chat"))
         clearable(self.edit)
         for button in self.edit.findChildren(QToolButton):
-            button.setAccessibleName("Clear")
+            button.setAccessibleName(say("transcript.clear"))
         self.count = QLabel(self)
         self.count.setObjectName("quiet")
-        self.branches = small_tool(self, "git-branch", name="Look through other branches too")
+        self.branches = small_tool(
+            self, "git-branch", name=say("transcript.look-through-other-branches-too")
+        )
         self.branches.setCheckable(True)
-        self.earlier = small_tool(self, "chevron-up", name="Previous (Shift+Enter)")
-        self.later = small_tool(self, "chevron-down", name="Next (Enter)")
-        self.close_button = small_tool(self, "x", name="Close (Esc)")
+        self.earlier = small_tool(self, "chevron-up", name=say("transcript.previous-shift-enter"))
+        self.later = small_tool(self, "chevron-down", name=say("transcript.next-enter"))
+        self.close_button = small_tool(self, "x", name=say("transcript.close-esc"))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(20, 6, 12, 6)
         layout.setSpacing(4)
@@ -164,9 +167,9 @@ class FindBar(QFrame):
         if not self.edit.text().strip():
             text = ""
         elif not total:
-            text = "Nothing found"
+            text = say("transcript.nothing-found")
         else:
-            text = f"{self._at + 1:,} of {total:,}"
+            text = say("transcript.at-of-total", at=self._at + 1, total=total)
         self.count.setText(text)
         for button in (self.earlier, self.later):
             button.setEnabled(total > 0)

@@ -11,6 +11,7 @@ from headstart.ui.kit import formulas, theme
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.sideways import SidewaysBlock
+from headstart.ui.wording import say
 
 # of the text's size
 _LARGER = 1.15
@@ -33,7 +34,10 @@ class FormulaBlock(SidewaysBlock):
         )
         self.document.setPlainText(self.block.source.strip("\n"))
         self.setAccessibleName(
-            f"formula: {self.block.text if self._drawn is None else self._drawn.words}"
+            say(
+                "transcript.formula-value",
+                value=self.block.text if self._drawn is None else self._drawn.words,
+            )
         )
 
     @property

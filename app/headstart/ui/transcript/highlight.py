@@ -70,7 +70,12 @@ class Highlighter(QObject):
 
 
 # what a diff says, in the roles of code and of the window
-_DIFF = {"Inserted": "string", "Deleted": "danger", "Heading": "name", "Subheading": "comment"}
+_DIFF = {
+    "Inserted": "string",
+    "Deleted": "danger",
+    "Heading": "name",
+    "Subheading": "comment",
+}
 
 
 def lex(code: str, language: str) -> list[Span]:

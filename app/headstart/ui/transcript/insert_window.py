@@ -10,25 +10,30 @@ from headstart.core.text.shown import is_blank
 from headstart.ui.kit.composing import commit_focused
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.wording import say
 
 
 class InsertWindow(Sheet):
     submitted = Signal(str, str)  # who says it, and the text
 
     def __init__(self, parent: QWidget | None) -> None:
-        super().__init__("Insert a message", parent, (560, 340))
-        hint = QLabel(
-            "The model will not reply to it. Later messages are kept as another version.", self
-        )
+        super().__init__(say("transcript.insert-message"), parent, (560, 340))
+        hint = QLabel(say("transcript.model-will-not-reply-to"), self)
         hint.setObjectName("quiet")
         hint.setWordWrap(True)
         self.who = QComboBox(self)
-        self.who.setAccessibleName("Author")
-        for title, role in (("You", Role.USER), ("The model", Role.ASSISTANT)):
+        self.who.setAccessibleName(say("transcript.author"))
+        for title, role in (
+            (say("transcript.you"), Role.USER),
+            (say("transcript.model-2"), Role.ASSISTANT),
+        ):
             self.who.addItem(title, role.value)
         self.edit = TextEdit(self)
-        self.edit.setAccessibleName("Text of the message")
-        self.insert, cancel = QPushButton("Insert", self), QPushButton("Cancel", self)
+        self.edit.setAccessibleName(say("transcript.text-of-message"))
+        self.insert, cancel = (
+            QPushButton(say("transcript.insert"), self),
+            QPushButton(say("transcript.cancel"), self),
+        )
         self.insert.setObjectName("primary")
         self.insert.clicked.connect(self._submit)
         cancel.clicked.connect(self.reject)

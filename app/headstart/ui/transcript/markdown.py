@@ -31,6 +31,7 @@ from headstart.core.markdown.parser import (
     source_of,
     task_of,
 )
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -280,8 +281,9 @@ def _markdown() -> MarkdownIt:
 
 
 def _image(token: Token) -> str:
-    url, label = str(token.attrs.get("src", "")), token.content or "image"
-    return f'<a href="{html.escape(url, quote=True)}">[image: {html.escape(label)}]</a>'
+    url, label = str(token.attrs.get("src", "")), token.content or say("transcript.an-image")
+    words = html.escape(say("transcript.image", label=label))
+    return f'<a href="{html.escape(url, quote=True)}">[{words}]</a>'
 
 
 def _link_open(token: Token) -> str:

@@ -18,10 +18,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.chats.parts import FilePart, ImagePart, OtherPart, label
+from headstart.core.chats.parts import FilePart, ImagePart, OtherPart
 from headstart.core.chats.values import Message, Role
 from headstart.core.text.shown import shortened
-from headstart.ui.attachment import facts_of
+from headstart.ui.attachment import facts_of, part_words
 from headstart.ui.kit import theme
 from headstart.ui.kit.pictures import fitted
 
@@ -87,7 +87,7 @@ class _Box(QLabel):
         super().__init__(parent)
         self.part, self._opens = part, opens
         self.setObjectName("partBox")
-        self.setAccessibleName(label(part))
+        self.setAccessibleName(part_words(part))
         self.setToolTip(shortened(part.text, MOST_TIP))
         if isinstance(part, FilePart):
             quiet = theme.current().quiet
@@ -98,7 +98,7 @@ class _Box(QLabel):
             self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         else:
             self.setTextFormat(Qt.TextFormat.PlainText)
-            self.setText(label(part))
+            self.setText(part_words(part))
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -120,8 +120,8 @@ class _Picture(QWidget):
         super().__init__(parent)
         self.part, self._thumbnail, self._opens = part, thumbnail, opens
         self._size = fitted(part.width, part.height, THUMBNAIL)
-        self.setAccessibleName(label(part))
-        self.setToolTip(label(part))
+        self.setAccessibleName(part_words(part))
+        self.setToolTip(part_words(part))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 

@@ -14,6 +14,7 @@ from headstart.ui.transcript.block_stack import GAP, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.streaming import StreamingMarkdown
 from headstart.ui.transcript.words import reasoning_text
+from headstart.ui.wording import say
 
 # room left of it
 _INDENT = 20
@@ -29,7 +30,11 @@ class Reasoning:
         self._shown = ""
         self.open = False
         self.toggle = small_tool(
-            parent, "chevron-right", "Thought", "Show or hide the reasoning", tab=False
+            parent,
+            "chevron-right",
+            say("transcript.thought"),
+            say("transcript.show-or-hide-reasoning"),
+            tab=False,
         )
         self.toggle.setCheckable(True)
         be_fold(self.toggle)

@@ -12,6 +12,7 @@ from headstart.ui.transcript.document_text import text_between
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.prose import fill
 from headstart.ui.transcript.sideways import SidewaysBlock
+from headstart.ui.wording import say
 
 # px of a column at 100 %: what a cell's text may take before it wraps, and what it gets at least
 WIDEST, NARROWEST = 340, 70
@@ -30,7 +31,12 @@ class TableBlock(SidewaysBlock):
     def refresh(self) -> None:
         self._laid_out_for = -1
         fill(self.document, self.block)
-        self.setAccessibleName(f"table: {text_between(self.document, 0, self.text_length())}")
+        self.setAccessibleName(
+            say(
+                "transcript.table-text-between",
+                text_between=text_between(self.document, 0, self.text_length()),
+            )
+        )
 
     def layout_width(self, width: int) -> int:
         if width != self._laid_out_for:

@@ -35,6 +35,7 @@ from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.transcript.reaching import Reaching
 from headstart.ui.transcript.reply_painter import ReplyPainter
 from headstart.ui.transcript.walking import Walking
+from headstart.ui.wording import say
 
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
@@ -55,8 +56,8 @@ class TranscriptView(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Conversation")
-        self.viewport().setAccessibleName("Messages")
+        self.setAccessibleName(say("transcript.conversation"))
+        self.viewport().setAccessibleName(say("transcript.messages"))
         be(self.viewport(), Spoken.List)
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.host = Host(self)

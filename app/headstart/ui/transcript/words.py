@@ -6,9 +6,11 @@ import html
 
 from headstart.core.chats.parts import OriginRun, ReasoningPart, TextPart, append_run
 from headstart.core.chats.values import Message, MessageStatus, Role, TurnStats, gain_words
+from headstart.core.text.locale import locale
 from headstart.core.text.shown import shortened
 from headstart.ui.kit import theme
 from headstart.ui.kit.when import clock_text
+from headstart.ui.wording import say
 
 # characters of reasoning that are looked at, and shown where it is folded
 _LAST, _SHOWN = 400, 60
@@ -30,14 +32,21 @@ def figures_text(stats: TurnStats, whole: bool = False) -> str:
     """Speed and gain in a few words; the `whole` with first word and what was reused."""
     pieces = []
     if stats.tokens_per_second is not None:
-        pieces.append(f"{_number(stats.tokens_per_second)} tok/s")
+        pieces.append(say("transcript.number-tok-s", number=_number(stats.tokens_per_second)))
     gain = gain_words(stats.against_plain)
     if gain:
         pieces.append(gain)
     if whole and stats.first_token_seconds is not None:
-        pieces.append(f"first word after {duration_text(stats.first_token_seconds)}")
+        pieces.append(
+            say(
+                "transcript.first-word-after-first-token",
+                first_token_seconds=duration_text(stats.first_token_seconds),
+            )
+        )
     if whole and stats.reused_tokens:
-        pieces.append(f"{stats.reused_tokens:,} tokens reused")
+        pieces.append(
+            say("transcript.reused-tokens-tokens-reused", reused_tokens=stats.reused_tokens)
+        )
     return " · ".join(pieces)
 
 
@@ -47,30 +56,48 @@ def figures_of(stats: TurnStats) -> list[tuple[str, str]]:
     speed = stats.tokens_per_second
     if speed is not None:
         plain = stats.against_plain if gain_words(stats.against_plain) else None
-        beside = f", plain {_number(speed / plain)}" if plain else ""
-        found.append(("Speed", f"{_number(speed)} tokens per second{beside}"))
+        code = "transcript.speed-and-plain" if plain else "transcript.tokens-per-second"
+        words = say(code, speed=_number(speed), plain=_number(speed / (plain or 1)))
+        found.append((say("transcript.speed"), words))
     if stats.generated_tokens:
-        found.append(("Written", f"{stats.generated_tokens:,} tokens"))
+        found.append(
+            (
+                say("transcript.written"),
+                say("transcript.tokens", count=stats.generated_tokens),
+            )
+        )
     speculation = stats.speculation
     if speculation is not None and speculation.accepted:
-        found.append(("Drafts kept", f"{speculation.accepted / speculation.verified:.0%}"))
+        found.append(
+            (
+                say("transcript.drafts-kept"),
+                locale().percent(speculation.accepted / speculation.verified),
+            )
+        )
     if stats.first_token_seconds is not None:
-        found.append(("First word after", duration_text(stats.first_token_seconds)))
+        found.append((say("transcript.first-word-after"), duration_text(stats.first_token_seconds)))
     if stats.reused_tokens:
-        disk = ", some from the disk" if stats.prefix.from_disk else ""
-        words = f"{stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens{disk}"
-        found.append(("Reused", words))
+        code = "transcript.reused-from-disk" if stats.prefix.from_disk else "transcript.reused-of"
+        words = say(code, reused=stats.reused_tokens, prompt=stats.prompt_tokens)
+        found.append((say("transcript.reused"), words))
     elif stats.prompt_tokens:
-        found.append(("Processed", f"{stats.prompt_tokens:,} tokens"))
+        found.append(
+            (
+                say("transcript.processed"),
+                say("transcript.tokens", count=stats.prompt_tokens),
+            )
+        )
     if stats.prefix.recomputed:
         reason = stats.prefix.reason
-        why = f": {reason.text}" if reason is not None else ""
-        found.append(("Recomputed", f"{stats.prefix.recomputed:,} tokens{why}"))
+        words = say("transcript.tokens", count=stats.prefix.recomputed)
+        if reason is not None:
+            words = f"{words}: {reason.text}"
+        found.append((say("transcript.recomputed"), words))
     return found
 
 
 def _number(value: float) -> str:
-    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+    return locale().number(value, 1 if value < 9.95 else 0)
 
 
 def reasoning_text(reasoning: str, stats: TurnStats | None, writing: bool) -> str:
@@ -79,18 +106,21 @@ def reasoning_text(reasoning: str, stats: TurnStats | None, writing: bool) -> st
     words = " ".join(reasoning[-_LAST:].split()) if writing else " ".join(reasoning[:_LAST].split())
     if writing:
         shown = words[-_SHOWN:].lstrip()
-        return f"Thinking… {shown}" if shown else "Thinking…"
+        return (
+            say("transcript.thinking-shown", shown=shown) if shown else say("transcript.thinking")
+        )
     seconds = None if stats is None else stats.reasoning_seconds
-    took = "" if seconds is None else f" for {duration_text(seconds)}"
-    return f"Thought{took} · “{shortened(words, _SHOWN)}”" if words else f"Thought{took}"
+    took = "" if seconds is None else duration_text(seconds)
+    line = say("transcript.thought-for", took=took) if took else say("transcript.thought")
+    return f"{line} · “{shortened(words, _SHOWN)}”" if words else line
 
 
 def duration_text(seconds: float) -> str:
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
+        return say("transcript.short-time", seconds=seconds)
     if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
+        return say("transcript.seconds", seconds=seconds)
+    return say("transcript.minutes", minutes=seconds / 60)
 
 
 def author_html(message: Message) -> str:
@@ -98,7 +128,7 @@ def author_html(message: Message) -> str:
     if message.role is not Role.ASSISTANT:
         return ""
     colours, small = theme.current(), theme.px(theme.SMALL_SIZE)
-    who = html.escape(shortened(message.author or "Model", _AUTHOR))
+    who = html.escape(shortened(message.author or say("transcript.model"), _AUTHOR))
     when = clock_text(message.created_at)
     return (
         f'<span style="font-size:{small}px"><b>{who}</b>'
@@ -108,7 +138,11 @@ def author_html(message: Message) -> str:
 
 def described(message: Message) -> str:
     """Author and beginning of a message, for screen readers."""
-    who = {Role.USER: "You", Role.SYSTEM: "System"}.get(message.role) or message.author or "Model"
+    who = (
+        {Role.USER: say("transcript.you"), Role.SYSTEM: say("transcript.system")}.get(message.role)
+        or message.author
+        or say("transcript.model")
+    )
     words = shortened(" ".join(message.text[: 4 * _BEGINNING].split()), _BEGINNING)
     return f"{who}: {words}" if words else who
 
@@ -117,22 +151,19 @@ def status_text(message: Message) -> str:
     if message.role is not Role.ASSISTANT:
         return ""
     if message.status is MessageStatus.INTERRUPTED:
-        return (
-            "Interrupted: the program ended while this was written. Nothing written before that "
-            "was lost."
-        )
+        return say("transcript.interrupted-program-ended-while-was")
     if message.status is MessageStatus.FAILED:
-        return message.error or "This reply failed."
+        return message.error or say("transcript.reply-failed")
     if message.status is MessageStatus.STOPPED and message.error:
         return message.error
     if message.status is MessageStatus.STOPPED and message.stats is not None:
         return {
-            "cancelled": "Stopped.",
-            "length": "Stopped at the longest reply that this chat allows.",
-            "context full": "Stopped: the model's context is full.",
-        }.get(message.stats.finish.value, "Stopped.")
+            "cancelled": say("transcript.stopped"),
+            "length": say("transcript.stopped-at-longest-reply-chat"),
+            say("transcript.context-full"): say("transcript.stopped-models-context-full"),
+        }.get(message.stats.finish.value, say("transcript.stopped"))
     if message.status is MessageStatus.COMPLETE and not any(
         part.text.strip() for part in message.parts if not isinstance(part, ReasoningPart)
     ):
-        return "The model returned an empty reply."
+        return say("transcript.model-returned-empty-reply")
     return ""

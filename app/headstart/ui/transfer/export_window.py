@@ -21,13 +21,13 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.transfer.export_request import ExportRequest
 from headstart.chat.transfer.exporting import Exporting, file_name, formats
-from headstart.core.text.shown import count_words
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
-_ALL, _SOME = "Every chat in the list", "Chats that I choose"
+_ALL, _SOME = "transfer.every-chat-in-list", "transfer.chats-i-choose"
 _ID = int(Qt.ItemDataRole.UserRole)
-_ARCHIVE, _FOLDER = "One file", "One file per chat"
+_ARCHIVE, _FOLDER = "transfer.one-file", "transfer.one-file-per-chat"
 
 
 class ExportWindow(Sheet):
@@ -46,43 +46,47 @@ class ExportWindow(Sheet):
     ) -> None:
         """`chats`: ids of those that are meant, and what they are called together; none for all of
         the list. `form` and `folder`: as the last time."""
-        super().__init__("Export", parent)
+        super().__init__(say("transfer.export"), parent)
         self.setMinimumWidth(500)
         self._chats = tuple(chats)
         self._title = title
         self._last = folder or str(Path.home())
         self.scope = QComboBox(self)
-        self.scope.setAccessibleName("What to export")
+        self.scope.setAccessibleName(say("transfer.what-to-export"))
         if chats:
-            self.scope.addItem(title if len(chats) == 1 else count_words(len(chats), "chat"))
-        self.scope.addItems([_ALL, _SOME])
+            self.scope.addItem(
+                title if len(chats) == 1 else say("transfer.chats-count", count=len(chats))
+            )
+        for code in (_ALL, _SOME):
+            self.scope.addItem(say(code), code)
         self.list = QListWidget(self)
-        self.list.setAccessibleName("Chats to export")
+        self.list.setAccessibleName(say("transfer.chats-to-export"))
         self.list.setMinimumHeight(160)
         self.list.itemChanged.connect(lambda _: self._show_go())
         self.form = QComboBox(self)
-        self.form.setAccessibleName("Format")
+        self.form.setAccessibleName(say("transfer.format"))
         for one in formats():
             self.form.addItem(one.title, one.code)
         self.form.setCurrentIndex(max(0, self.form.findData(form or "markdown")))
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
         self.place = QComboBox(self)
-        self.place.setAccessibleName("One file or several")
-        self.place.addItems([_ARCHIVE, _FOLDER])
-        self.reasoning = QCheckBox("Reasoning", self)
+        self.place.setAccessibleName(say("transfer.one-file-or-several"))
+        for code in (_ARCHIVE, _FOLDER):
+            self.place.addItem(say(code), code)
+        self.reasoning = QCheckBox(say("transfer.reasoning"), self)
         self.reasoning.setChecked(True)
-        self.stats = QCheckBox("Statistics of each reply", self)
-        self.branches = QCheckBox("Other versions of messages", self)
+        self.stats = QCheckBox(say("transfer.statistics-of-each-reply"), self)
+        self.branches = QCheckBox(say("transfer.other-versions-of-messages"), self)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How far the export is")
+        self.bar.setAccessibleName(say("transfer.how-far-export"))
         self.bar.hide()
-        self.go = QPushButton("Export…", self)
+        self.go = QPushButton(say("transfer.export-2"), self)
         self.go.setObjectName("primary")
         self.go.setDefault(True)
         self.go.clicked.connect(self._ask)
-        self.end = QPushButton("Cancel", self)
+        self.end = QPushButton(say("transfer.cancel"), self)
         self.end.clicked.connect(self._on_end)
         self.scope.currentIndexChanged.connect(self._show)
         self.form.currentIndexChanged.connect(self._show)
@@ -95,12 +99,12 @@ class ExportWindow(Sheet):
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("What", self.scope)
+        form.addRow(say("transfer.what"), self.scope)
         form.addRow("", self.list)
-        form.addRow("Format", self.form)
+        form.addRow(say("transfer.format"), self.form)
         form.addRow("", self.about)
-        form.addRow("As", self.place)
-        form.addRow("With", self.reasoning)
+        form.addRow(say("transfer.as"), self.place)
+        form.addRow(say("transfer.with"), self.reasoning)
         form.addRow("", self.stats)
         form.addRow("", self.branches)
         self.column.addLayout(form)
@@ -130,9 +134,9 @@ class ExportWindow(Sheet):
         self._show_go()
 
     def _ids(self) -> tuple[str, ...]:
-        if self.scope.currentText() == _ALL:
+        if self.scope.currentData() == _ALL:
             return ()
-        if self.scope.currentText() != _SOME:
+        if self.scope.currentData() != _SOME:
             return self._chats
         items = (self.list.item(row) for row in range(self.list.count()))
         return tuple(
@@ -140,7 +144,7 @@ class ExportWindow(Sheet):
         )
 
     def _show_go(self) -> None:
-        self.go.setEnabled(self.scope.currentText() == _ALL or bool(self._ids()))
+        self.go.setEnabled(self.scope.currentData() == _ALL or bool(self._ids()))
 
     def show_progress(self, count: int, total: int) -> None:
         self.bar.setRange(0, total)
@@ -152,8 +156,8 @@ class ExportWindow(Sheet):
 
     def _show(self) -> None:
         one = next(one for one in formats() if one.code == self.form.currentData())
-        self.about.setText(one.about[:1].upper() + one.about[1:])
-        self._form.setRowVisible(self.list, self.scope.currentText() == _SOME)
+        self.about.setText(one.about)
+        self._form.setRowVisible(self.list, self.scope.currentData() == _SOME)
         self._form.setRowVisible(self.place, self._several)
         self._show_go()
         for box, shown in (
@@ -166,16 +170,16 @@ class ExportWindow(Sheet):
 
     @property
     def _several(self) -> bool:
-        return self.scope.currentText() in (_ALL, _SOME) or len(self._chats) > 1
+        return self.scope.currentData() in (_ALL, _SOME) or len(self._chats) > 1
 
     def _ask(self) -> None:
         """Ask for the location, then begin."""
         one = next(one for one in formats() if one.code == self.form.currentData())
-        dialog = file_dialog(self, "Export", self._last)
-        if self._several and self.place.currentText() == _FOLDER:
+        dialog = file_dialog(self, say("transfer.export"), self._last)
+        if self._several and self.place.currentData() == _FOLDER:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
         else:
-            name = "Chats" if self._several else self._title
+            name = say("transfer.chats") if self._several else self._title
             suffix = one.suffix
             if self._several and not one.together:
                 suffix = ".headstart.zip" if not one.has_choices else ".zip"

@@ -18,14 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.transfer.intake import ImportPlan, Result, State
-from headstart.core.text.shown import count_words
+from headstart.core.text.locale import locale
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.wording import say
 
 _STATES: dict[State, str] = {
-    "new": "new",
-    "more": "gets what is new",
-    "here": "here already",
-    "trash": "comes back from the trash",
+    "new": "transfer.new",
+    "more": "transfer.gets-what-new",
+    "here": "transfer.here-already",
+    "trash": "transfer.comes-back-from-trash",
 }
 _ID = int(Qt.ItemDataRole.UserRole)
 # lines of the list; everything comes in
@@ -43,47 +44,40 @@ class ImportWindow(Sheet):
         self, paths: Sequence[str], parent: QWidget | None = None, backup: bool = False
     ) -> None:
         """`backup`: it is restored from one."""
-        super().__init__("Restore from a backup" if backup else "Import chats", parent, (760, 560))
-        self._verb = "Restore" if backup else "Import"
-        self.settings = QCheckBox("Settings as they were then, too", self)
+        super().__init__(
+            say("transfer.restore-from-backup") if backup else say("transfer.import-chats"),
+            parent,
+            (760, 560),
+        )
+        self._verb = say("transfer.restore") if backup else say("transfer.import")
+        self._with_count = "transfer.restore-chats" if backup else "transfer.import-count-chats"
+        self.settings = QCheckBox(say("transfer.settings-as-they-were-then"), self)
         self.settings.hide()
         self.setMinimumSize(460, 340)
         self._paths = list(paths)
         self._plan = ImportPlan()
         self._first = ""
         self._busy = True
-        self.summary = QLabel("Reading…", self)
+        self.summary = QLabel(say("transfer.reading"), self)
         self.summary.setObjectName("sectionTitle")
         self.summary.setWordWrap(True)
-        self.hint = QLabel("Nothing has changed yet.", self)
+        self.hint = QLabel(say("transfer.nothing-has-changed-yet"), self)
         self.hint.setObjectName("quiet")
         self.hint.setWordWrap(True)
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How far the import is")
-        self.chats = _table(("Chat", "From", "Messages", ""), "Chats in the file", self)
-        self.chats.itemChanged.connect(lambda *_: self._show_chosen())
-        self.all = QCheckBox("All of them", self)
-        self.all.setTristate(True)
-        self.all.clicked.connect(self._on_all)
-        self.all.hide()
-        self.left_out = _table(("Where", "Why"), "Not imported", self)
-        self.left_out.setWordWrap(True)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.tabBar().setDrawBase(False)
-        self.tabs.addTab(self.chats, "Chats")
-        self.tabs.addTab(self.left_out, "Left out")
+        self.bar.setAccessibleName(say("transfer.how-far-import"))
+        self._build_lists()
         self.take = QPushButton(self._verb, self)
         self.take.setObjectName("primary")
         self.take.setEnabled(False)
         self.take.clicked.connect(self._on_take)
-        self.open_it = QPushButton("Open it", self)
+        self.open_it = QPushButton(say("transfer.open"), self)
         self.open_it.setObjectName("primary")
         self.open_it.clicked.connect(self._on_open)
         self.open_it.hide()
-        self.end = QPushButton("Cancel", self)
+        self.end = QPushButton(say("transfer.cancel"), self)
         self.end.clicked.connect(self._on_end)
         for button in (self.take, self.open_it, self.end):
             button.setAutoDefault(False)
@@ -95,15 +89,36 @@ class ImportWindow(Sheet):
         self.column.addWidget(self.settings)
         self.buttons(self.end, self.take, self.open_it)
 
+    def _build_lists(self) -> None:
+        self.chats = _table(
+            (say("transfer.chat"), say("transfer.from"), say("transfer.messages"), ""),
+            say("transfer.chats-in-file"),
+            self,
+        )
+        self.chats.itemChanged.connect(lambda *_: self._show_chosen())
+        self.all = QCheckBox(say("transfer.all-of-them"), self)
+        self.all.setTristate(True)
+        self.all.clicked.connect(self._on_all)
+        self.all.hide()
+        self.left_out = _table(
+            (say("transfer.where"), say("transfer.why")), say("transfer.not-imported"), self
+        )
+        self.left_out.setWordWrap(True)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.addTab(self.chats, say("transfer.chats"))
+        self.tabs.addTab(self.left_out, say("transfer.left-out"))
+
     # --- what is shown -------------------------------------------------------------------
 
     def show_progress(self, count: int, expected: int) -> None:
         if expected:
             self.bar.setRange(0, expected)
             self.bar.setValue(count)
-            self.summary.setText(f"{count:,} of {count_words(expected, 'chat')}…")
+            self.summary.setText(say("transfer.count-of-expected", count=count, expected=expected))
         else:
-            self.summary.setText(f"Reading… {count_words(count, 'chat')}")
+            self.summary.setText(say("transfer.reading-count", count=count))
 
     def show_plan(self, plan: ImportPlan) -> None:
         """Show what can be imported."""
@@ -111,19 +126,16 @@ class ImportWindow(Sheet):
         self._plan = plan
         new, more, back = plan.count("new"), plan.count("more"), plan.count("trash")
         here = plan.count("here")
-        says = [f"{count_words(new, 'new chat')}"] if new else []
-        says += [f"{count_words(more, 'chat')} with new messages"] if more else []
-        says += [f"{count_words(back, 'chat')} from the trash"] if back else []
-        comes = ", ".join(says)
+        comes = [say("transfer.new-chats", count=new)] if new else []
+        comes += [say("transfer.chats-with-new-messages", count=more)] if more else []
+        comes += [say("transfer.chats-from-trash", count=back)] if back else []
         if comes:
-            self.summary.setText(f"{comes} can be imported.")
+            self.summary.setText(say("transfer.can-import", comes=comes))
         elif here:
-            self.summary.setText("Everything in it is here already.")
+            self.summary.setText(say("transfer.everything-in-here-already"))
         else:
-            self.summary.setText("No chats were found.")
-        self.hint.setText(
-            f"{count_words(here, 'chat')} already here stay as they are." if here else ""
-        )
+            self.summary.setText(say("transfer.no-chats-were-found"))
+        self.hint.setText(say("transfer.here-already-here-stay-as", here=here) if here else "")
         self.hint.setVisible(bool(here))
         self._fill(plan)
         self._show_left_out(plan)
@@ -138,9 +150,11 @@ class ImportWindow(Sheet):
         with QSignalBlocker(self.chats):
             self.chats.clear()
             for chat in plan.chats[:_MOST]:
-                versions = f" · {chat.branches} branches" if chat.branches > 1 else ""
-                texts = [chat.title or "Untitled", chat.source, f"{chat.messages:,}{versions}"]
-                item = QTreeWidgetItem([*texts, _STATES[chat.state]])
+                messages = locale().number(chat.messages)
+                if chat.branches > 1:
+                    messages += f" · {say('transfer.branches', branches=chat.branches)}"
+                texts = [chat.title or say("transfer.untitled"), chat.source, messages]
+                item = QTreeWidgetItem([*texts, say(_STATES[chat.state])])
                 item.setToolTip(0, chat.title)
                 if chat.state != "here":
                     item.setData(0, _ID, chat.id)
@@ -148,7 +162,14 @@ class ImportWindow(Sheet):
                 self.chats.addTopLevelItem(item)
             if len(plan.chats) > _MOST:
                 self.chats.addTopLevelItem(
-                    QTreeWidgetItem([f"and {len(plan.chats) - _MOST:,} further", "", "", ""])
+                    QTreeWidgetItem(
+                        [
+                            say("transfer.and-chats-further", chats=len(plan.chats) - _MOST),
+                            "",
+                            "",
+                            "",
+                        ]
+                    )
                 )
 
     def _choices(self) -> list[QTreeWidgetItem]:
@@ -176,7 +197,7 @@ class ImportWindow(Sheet):
         none = all(one.checkState(0) is Qt.CheckState.Unchecked for one in choices)
         state = Qt.CheckState.Unchecked if none else Qt.CheckState.PartiallyChecked
         self.all.setCheckState(state if left else Qt.CheckState.Checked)
-        self.take.setText(f"{self._verb} {count_words(wanted, 'chat')}" if wanted else self._verb)
+        self.take.setText(say(self._with_count, count=wanted) if wanted else self._verb)
         self.take.setEnabled(wanted > 0 or self._plan.has_settings)
 
     def _on_all(self) -> None:
@@ -191,22 +212,26 @@ class ImportWindow(Sheet):
     def show_result(self, result: Result) -> None:
         """Show the imported chats."""
         self._rest()
-        says = [count_words(result.new, "new chat")]
-        says += [f"{count_words(result.more, 'chat')} with new messages"] if result.more else []
-        says += [f"{result.restored:,} from the trash"] if result.restored else []
-        what = f"{', '.join(says)}: {count_words(result.messages, 'message')}."
-        self.summary.setText(f"Stopped. Imported {what}" if result.stopped else f"Imported {what}")
-        self.hint.setText(
-            "Import the same file again to go on where it stopped." if result.stopped else ""
-        )
+        came = [say("transfer.new-chats", count=result.new)]
+        if result.more:
+            came.append(say("transfer.chats-with-new-messages", count=result.more))
+        if result.restored:
+            came.append(say("transfer.chats-from-trash", count=result.restored))
+        code = "transfer.stopped-after" if result.stopped else "transfer.imported"
+        self.summary.setText(say(code, came=came, messages=result.messages))
+        self.hint.setText(say("transfer.import-same-file-again-to") if result.stopped else "")
         self.hint.setVisible(result.stopped)
         self._show_left_out(result)
         self._show_came(result)
         for widget in (self.take, self.settings, self.all):
             widget.hide()
-        self.end.setText("Close")
+        self.end.setText(say("transfer.close"))
         self._first = result.first
-        self.open_it.setText("Open it" if result.new + result.restored == 1 else "Open the first")
+        self.open_it.setText(
+            say("transfer.open")
+            if result.new + result.restored == 1
+            else say("transfer.open-first")
+        )
         self.open_it.setVisible(bool(result.first))
         first = self.open_it if result.first else self.end
         first.setDefault(True)
@@ -224,14 +249,14 @@ class ImportWindow(Sheet):
                     self.chats.takeTopLevelItem(row)
                 else:
                     item.setData(0, Qt.ItemDataRole.CheckStateRole, None)
-                    item.setText(3, "" if result.stopped else "imported")
+                    item.setText(3, "" if result.stopped else say("transfer.imported-chat"))
 
     def show_problem(self, text: str) -> None:
         self._rest()
         self.summary.setText(text)
         self.hint.hide()
         self.take.setEnabled(False)
-        self.end.setText("Close")
+        self.end.setText(say("transfer.close"))
 
     def _show_left_out(self, of: ImportPlan | Result) -> None:
         report = of.report
@@ -242,9 +267,15 @@ class ImportWindow(Sheet):
                 item.setToolTip(column, item.text(column))
             self.left_out.addTopLevelItem(item)
         if report.left_out:
-            self.left_out.addTopLevelItem(QTreeWidgetItem([f"and {report.left_out:,} further", ""]))
+            self.left_out.addTopLevelItem(
+                QTreeWidgetItem(
+                    [say("transfer.and-left-out-further", left_out=report.left_out), ""]
+                )
+            )
         count = report.counts.total()
-        self.tabs.setTabText(1, f"Left out {count:,}" if count else "Left out")
+        self.tabs.setTabText(
+            1, say("transfer.left-out-count", count=count) if count else say("transfer.left-out")
+        )
         if count and not self.chats.topLevelItemCount():
             self.tabs.setCurrentWidget(self.left_out)
 
@@ -257,10 +288,10 @@ class ImportWindow(Sheet):
     def _on_take(self) -> None:
         self._busy = True
         self.take.setEnabled(False)
-        self.hint.setText("Chats imported so far are kept if you stop.")
+        self.hint.setText(say("transfer.chats-imported-so-far-kept"))
         self.hint.show()
         self.bar.show()
-        self.end.setText("Stop")
+        self.end.setText(say("transfer.stop"))
         self.all.setEnabled(False)
         self.taken.emit(self._paths, len(self._plan.chats), self.without)
 

@@ -18,13 +18,14 @@ from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.dragging import chats_as_mime, folder_as_mime
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.one_window import OneWindow
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.exchange.copying import Copied
     from headstart.ui.transfer.export_window import ExportWindow
     from headstart.ui.transfer.import_window import ImportWindow
 
-_FILES = "Conversations (*.json *.jsonl *.zip *.md *.chat);;All files (*)"
+_FILES = "transfer.conversations-json-jsonl-zip-md"
 
 
 class TransferOpener(QObject):
@@ -48,14 +49,14 @@ class TransferOpener(QObject):
     # --- in ------------------------------------------------------------------------------
 
     def ask_files(self) -> None:
-        dialog = file_dialog(self._parent, "Import chats", self._folder)
+        dialog = file_dialog(self._parent, say("transfer.import-chats"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilters(_FILES.split(";;"))
+        dialog.setNameFilters(say(_FILES).split(";;"))
         dialog.filesSelected.connect(self.import_files)
         dialog.open()
 
     def ask_folder(self) -> None:
-        dialog = file_dialog(self._parent, "Import chats from a folder", self._folder)
+        dialog = file_dialog(self._parent, say("transfer.import-chats-from-folder"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.filesSelected.connect(self.import_files)
         dialog.open()
@@ -107,7 +108,7 @@ class TransferOpener(QObject):
 
     def save_code(self, code: str, language: str) -> None:
         """Ask where code of a reply is to go."""
-        dialog = file_dialog(self._parent, "Save code", self._folder)
+        dialog = file_dialog(self._parent, say("transfer.save-code"), self._folder)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(f"code{_suffix(language)}")
         dialog.fileSelected.connect(lambda path: self._transfer.save_text(code, path))

@@ -1,0 +1,264 @@
+"""Settings: the title of each with its explanation, and what its values are called.
+
+`Struct.field` is the setting; `:label` stands beside a check box, `:special` for the value that is
+the minimum, `:unit` behind a number, and `=value` names a choice.
+"""
+
+from __future__ import annotations
+
+SETTINGS: dict[str, tuple[str, str]] = {
+    "EngineSettings.backend": (
+        "Backend",
+        "Runs GGUF files and MLX folders: llama.cpp alone, or MLX for folders",
+    ),
+    "EngineSettings.backend=auto": ("Automatic", ""),
+    "EngineSettings.backend=llama.cpp": ("llama.cpp alone", ""),
+    "EngineSettings.backend=mlx": ("MLX too", ""),
+    "EngineSettings.context_length": ("Context length", "Tokens, at least 512; 0 is automatic"),
+    "EngineSettings.context_length:special": ("automatic", ""),
+    "EngineSettings.threads": ("Threads", "0 is one per physical core"),
+    "EngineSettings.threads:special": ("automatic", ""),
+    "EngineSettings.kv_type": (
+        "KV cache type",
+        (
+            "f16 is fastest; bf16: speculation changes no bit on a processor; q8_0 takes half the "
+            "memory"
+        ),
+    ),
+    "EngineSettings.gpu_layers": ("GPU layers", "-1 is automatic; 0 uses none"),
+    "EngineSettings.gpu_layers:special": ("automatic", ""),
+    "EngineSettings.exact": (
+        "Exact",
+        (
+            "The same question gives the same text: each model is tested once, and where drafting "
+            "or reuse would change a bit, both are limited"
+        ),
+    ),
+    "EngineSettings.exact:label": ("draft and reuse only where no bit changes", ""),
+    "EngineSettings.flash_attention": (
+        "Flash attention",
+        "Automatic: on, unless a graphics card was measured to be slower with it",
+    ),
+    "EngineSettings.flash_attention=auto": ("Automatic", ""),
+    "EngineSettings.flash_attention=on": ("On", ""),
+    "EngineSettings.flash_attention=off": ("Off", ""),
+    "EngineSettings.window_cache": (
+        "Sliding-window cache",
+        "Layers with a sliding window keep their window, or the whole context",
+    ),
+    "EngineSettings.window_cache=auto": ("Automatic", ""),
+    "EngineSettings.window_cache=whole": ("Whole context", ""),
+    "EngineSettings.window_cache=window": ("Window only", ""),
+    "EngineSettings.check_memory": (
+        "Check memory",
+        "Refuse models that do not fit into memory, with what would fit",
+    ),
+    "EngineSettings.check_memory:label": ("refuse models that do not fit", ""),
+    "EngineSettings.batch": ("Batch", "Tokens prefilled at once, at least 128; 0 is automatic"),
+    "EngineSettings.batch:special": ("automatic", ""),
+    "Settings.theme": ("Theme", "Follows the system by default"),
+    "Settings.theme=system": ("Same as system", ""),
+    "Settings.theme=light": ("Light", ""),
+    "Settings.theme=dark": ("Dark", ""),
+    "Settings.text_font": ("Text font", "Bundled or system's"),
+    "Settings.text_font=inter": ("Inter", ""),
+    "Settings.text_font=system": ("System font", ""),
+    "Settings.text_size": ("Text size", "Of the whole window, in percent"),
+    "Settings.text_size:unit": ("%", ""),
+    "Settings.column_width": ("Column width", "Of the messages"),
+    "Settings.column_width=narrow": ("Narrow", ""),
+    "Settings.column_width=medium": ("Medium", ""),
+    "Settings.column_width=wide": ("Wide", ""),
+    "Settings.line_spacing": ("Line spacing", "Of the messages"),
+    "Settings.line_spacing=tight": ("Tight", ""),
+    "Settings.line_spacing=normal": ("Normal", ""),
+    "Settings.line_spacing=loose": ("Loose", ""),
+    "Settings.system_prompt": ("System prompt", "For chats without one of their own"),
+    "Settings.when_full": (
+        "When the context is full",
+        "Stop, or leave out the oldest turns but keep the system prompt",
+    ),
+    "Settings.when_full=stop": ("Stop", ""),
+    "Settings.when_full=drop_oldest": ("Leave out the oldest turns", ""),
+    "Settings.thinking": (
+        "Thinking",
+        "Before the reply, where a model can be told; automatic is its own choice",
+    ),
+    "Settings.thinking=auto": ("Automatic", ""),
+    "Settings.thinking=off": ("Off", ""),
+    "Settings.thinking=on": ("On", ""),
+    "Settings.thinking=low": ("Low", ""),
+    "Settings.thinking=medium": ("Medium", ""),
+    "Settings.thinking=high": ("High", ""),
+    "Settings.thinking=max": ("Maximum", ""),
+    "Settings.show_origins": ("Highlight drafted text", "By where each token came from"),
+    "Settings.trash_days": (
+        "Keep deleted chats",
+        "In the trash, from where they come back; then their text is overwritten",
+    ),
+    "Settings.trash_days:special": ("not at all", ""),
+    "Settings.trash_days:unit": ("{count:plural one=day|other=days}", ""),
+    "Settings.stats_shown": (
+        "Figures under a reply",
+        "The rest shows when the pointer is over them",
+    ),
+    "Settings.stats_shown=speed": ("Speed and gain", ""),
+    "Settings.stats_shown=all": ("More figures", ""),
+    "Settings.stats_shown=none": ("None", ""),
+    "LibrarySettings.other_programs": (
+        "Models of other programs",
+        "Of LM Studio, Ollama and GPT4All, used where they are",
+    ),
+    "LibrarySettings.other_programs:label": ("of LM Studio, Ollama, GPT4All", ""),
+    "LibrarySettings.parallel": ("Downloads at a time", "The others wait for their turn"),
+    "LibrarySettings.limit_mb": (
+        "Download speed",
+        "Of all downloads together; 0 is as fast as possible",
+    ),
+    "LibrarySettings.limit_mb:special": ("no limit", ""),
+    "LibrarySettings.limit_mb:unit": ("MB/s", ""),
+    "LibrarySettings.unload_minutes": (
+        "Unload idle models",
+        "After so long without a reply; 0 keeps them loaded",
+    ),
+    "LibrarySettings.unload_minutes:special": ("never", ""),
+    "LibrarySettings.unload_minutes:unit": ("{count:plural one=minute|other=minutes}", ""),
+    "PrefixSettings.on_disk": (
+        "Prompt cache on disk",
+        "So that nothing is recomputed after a restart",
+    ),
+    "PrefixSettings.most_gb": ("Max disk space", "Never more than a quarter of what is free"),
+    "PrefixSettings.most_gb:unit": ("GB", ""),
+    "PrefixSettings.memory_mb": (
+        "Max memory",
+        "For what is not in a loaded model's context; 0 is automatic",
+    ),
+    "PrefixSettings.memory_mb:special": ("automatic", ""),
+    "PrefixSettings.memory_mb:unit": ("MB", ""),
+    "PrefixSettings.prefill_ahead": (
+        "Prefill ahead",
+        "While you type, and after a reply; costs battery, pauses when it is low",
+    ),
+    "PrefixSettings.prefill_ahead:label": ("while you type, and after a reply", ""),
+    "Sampling.temperature": ("Temperature", "0 always takes the likeliest token"),
+    "Sampling.top_p": ("Top-p", "Likeliest tokens up to this sum; 1 off"),
+    "Sampling.top_k": ("Top-k", "Only this many of the likeliest; 0 off"),
+    "Sampling.top_k:special": ("off", ""),
+    "Sampling.min_p": ("Min-p", "At least this share of the best; 0 off"),
+    "Sampling.repeat_penalty": ("Repeat penalty", "1 is off"),
+    "Sampling.presence_penalty": ("Presence penalty", "0 is off"),
+    "Sampling.max_tokens": ("Max tokens", "Of one reply; 0 is no limit"),
+    "Sampling.max_tokens:special": ("no limit", ""),
+    "Speculation.enabled": (
+        "Drafting",
+        "Several tokens at once, where that is faster",
+    ),
+    "Speculation.draft": (
+        "Choose the draft automatically",
+        "For each model the installed draft that gained most; off: no draft model",
+    ),
+    "Speculation.prompt_lookup": (
+        "Reuse repeated text",
+        "Drafts copies of earlier text, without a model",
+    ),
+    "Speculation.depth_mode": ("Draft depth", "Auto measures, and stops what is slower"),
+    "Speculation.depth": ("Fixed depth", "Tokens drafted before each verification"),
+    "Speculation.min_probability": (
+        "Minimum draft probability",
+        "The draft stops before a token less probable than this; 0 is automatic",
+    ),
+    "Speculation.min_probability:special": ("automatic", ""),
+    "Speculation.earlier_chats": (
+        "Use earlier chats for drafting",
+        (
+            "Text that the model wrote before, in this and other chats, is tried first; private "
+            "chats neither give nor get anything"
+        ),
+    ),
+    "UpdateSettings.look": (
+        "Look for updates",
+        "Asks one address once a day for the newest version; sends nothing else",
+    ),
+    "UpdateSettings.look:label": ("ask once a day", ""),
+    "UpdateSettings.address": (
+        "Address of updates",
+        "A small JSON file with the newest version and its page",
+    ),
+    "automatic-layers": (
+        "Automatic: as many as {cards} has memory for; all of a draft before that.",
+        "",
+    ),
+    "automatic-no-card": (
+        "No graphics card was found: the processor computes every layer.",
+        "",
+    ),
+    "automatic-no-gpu-build": (
+        "This llama.cpp was built without a GPU: the processor computes every layer.",
+        "",
+    ),
+    "automatic-without-mlx": (
+        "Automatic: llama.cpp. MLX is not installed; it is for Apple Silicon.",
+        "",
+    ),
+    "automatic-mlx": (
+        "Automatic: MLX for MLX folders, llama.cpp for GGUF files.",
+        "",
+    ),
+    "automatic-mlx-elsewhere": (
+        "Automatic: llama.cpp. MLX would run here too, many times slower.",
+        "",
+    ),
+    "automatic-context": (
+        (
+            "Automatic: what the model was trained for, at most {most:,} tokens and as far as "
+            "memory allows: all of it is taken at once."
+        ),
+        "",
+    ),
+    "automatic-threads": (
+        (
+            "Automatic: up to {threads}, one for each fast core that this program may use; fewer "
+            "while other programs keep cores busy. A number is always used as it is. For llama.cpp."
+        ),
+        "",
+    ),
+    "automatic-kv-type": (
+        "Another choice reads chats once more: what was kept fits the old one only. For llama.cpp.",
+        "",
+    ),
+    "automatic-exact": (
+        (
+            "For llama.cpp on a processor: bf16 keys and values and flash attention, whatever is "
+            "chosen here. Each model is tried once when it is loaded."
+        ),
+        "",
+    ),
+    "automatic-attention": (
+        (
+            "Automatic: on. For llama.cpp. Like the KV cache type, a change makes chats be "
+            "processed once more."
+        ),
+        "",
+    ),
+    "automatic-attention-tried": (
+        (
+            "Automatic: tried once for each model, and off where that is a tenth faster. For "
+            "llama.cpp. Like the KV cache type, a change makes chats be processed once more."
+        ),
+        "",
+    ),
+    "automatic-window-cache": (
+        (
+            "Automatic: the window where that saves half a gigabyte. The whole context takes more "
+            "memory, and less work where an earlier message is edited. For llama.cpp."
+        ),
+        "",
+    ),
+    "automatic-batch": (
+        (
+            "Automatic: {chunk}, the size of a stored chunk. Larger needs a larger buffer, and a "
+            "stop may take longer to be heard. For llama.cpp."
+        ),
+        "",
+    ),
+}

@@ -1,0 +1,17 @@
+"""Words of the work of a reply, as it goes on."""
+
+from __future__ import annotations
+
+WORDS: dict[str, str] = {
+    "writing": "Writing…",
+    "waiting-for-another-chat": "Waiting for another chat…",
+    "missing": "is missing",
+    "waiting-for-reply-in-another": "Waiting for the reply in another chat…",
+    "looking-at-image": "Looking at an image…",
+    "draft-name": "the draft {name}",
+    "loading-what-fraction": "Loading {what}… {fraction:.0%}",
+    "processing-done-of-total-tokens": "Processing {done:,} of {total:,} tokens…",
+    "processing": "Processing…",
+    "asking": "Asking…",
+    "writing-speed": "Writing… {speed:.0f} tok/s",
+}

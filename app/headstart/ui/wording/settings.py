@@ -1,0 +1,205 @@
+"""Words of the page of settings."""
+
+from __future__ import annotations
+
+WORDS: dict[str, str] = {
+    "air-scatters-short-waves-of": (
+        "Air scatters short waves of light more than long ones, so blue reaches you from every "
+        "side."
+    ),
+    "why-sky-blue": "Why is the sky blue?",
+    "theme-title": "Theme: {title}",
+    "sample-of-text": "A sample of the text",
+    "appearance": "Appearance",
+    "reading": "Reading",
+    "text-size": "Text size",
+    "ctrl-plus-and-ctrl-minus": "Ctrl+plus and Ctrl+minus, Ctrl+0 for 100 %",
+    "code-always-jetbrains-mono": "Code is always JetBrains Mono",
+    "replies": "Replies",
+    "colours-what-draft-wrote-and": "Colours what a draft wrote, and what was repeated",
+    "what-model-has-computed-of": (
+        "What a model has computed of a chat is kept, so that it is not computed again: after a "
+        "restart, another branch, or another model a long chat goes on at once."
+    ),
+    "prompt-cache": "Prompt cache",
+    "sizes-and-clearing": "Sizes and clearing…",
+    "what-kept": "What is kept",
+    "small-model-layers-model-has": (
+        "A small model, layers that a model has for it, or repeats in the text propose what comes "
+        "next; the model checks all of it at once. Replies are the same, and sooner there: where "
+        "it would not be faster, nothing is drafted."
+    ),
+    "drafting": "Drafting",
+    "in-all-chats": "In all chats",
+    "no-model-loaded-next-one": "No model is loaded: the next one gets these settings.",
+    "loaded-model-has-these-settings": "The loaded model has these settings.",
+    "loaded-model-still-has-settings": (
+        "The loaded model still has the settings from before. It is loaded again at the next "
+        "message, or now; chats stay as they are."
+    ),
+    "expert": "Expert",
+    "engine": "Engine",
+    "load-now": "Load now",
+    "sampling-of-new-chats": "Sampling of new chats",
+    "automatic-suits-nearly-everybody-after": (
+        "Automatic suits nearly everybody. After a change, speeds are measured again."
+    ),
+    "each-chat-also-kept-there": (
+        "Each chat is also kept there as a Markdown file. What you write or change in the folder "
+        "is never overwritten or deleted; private chats are never written."
+    ),
+    "one-file-with-all-chats": (
+        "One file with all chats, files and settings, made while you go on. Restoring brings back "
+        "what is missing; what came since stays."
+    ),
+    "copies-of-chats-made-every": (
+        "Copies of the chats are made every day (the last five), and before each update of them."
+    ),
+    "daily-copy": "daily copy",
+    "before-update": "before an update",
+    "before-repair": "before a repair",
+    "files": "Files",
+    "chats-in-files": "Chats in files",
+    "mirror-as-markdown": "Mirror as Markdown",
+    "stop": "Stop",
+    "existing-files-kept": "Existing files are kept",
+    "choose-folder": "Choose folder…",
+    "backups": "Backups",
+    "how-far-backup": "How far the backup is",
+    "automatic-copies": "Automatic copies",
+    "restore-copy": "Restore this copy…",
+    "folder-for-mirror": "A folder for the mirror",
+    "back-up": "Back up",
+    "backups-suffix": "Backups (*{suffix})",
+    "headstart-astimezone-suffix": "Headstart {astimezone:%Y-%m-%d}{suffix}",
+    "restore-from-backup": "Restore from a backup",
+    "import-and-export": "Import and export",
+    "folder-of-mirror": "Folder of the mirror",
+    "back-up-and-restore": "Back up and restore",
+    "no-folder": "No folder",
+    "backed-up-size-to-path": "Backed up: {size:size} to {path}",
+    "backups-suffix-zip-db": "Backups (*{suffix} *.zip *.db)",
+    "all-files": "All files (*)",
+    "import-chats": "Import chats…",
+    "import-folder": "Import a folder…",
+    "export-all-chats": "Export all chats…",
+    "back-up-now": "Back up now…",
+    "restore-from-file": "Restore from a file…",
+    "automatic-what-models-makers-advise": "Automatic: what the model’s makers advise",
+    "general": "General",
+    "new-chats": "New chats",
+    "system-prompt-of-chats-without": "System prompt of chats without one of their own",
+    "what-every-model-should-know": "What every model should know or be",
+    "0-exact-1-inventive-advice": "0 is exact, 1 inventive. {advice}",
+    "longest-reply-0-has-no": "The longest reply; 0 has no limit",
+    "system-prompt": "System prompt",
+    "downloads-go-to-cache-hugging": (
+        "Downloads go to the cache that Hugging Face's own tools use, so that they share them. "
+        "Models in these folders are used where they are."
+    ),
+    "only-for-gated-and-private": (
+        "Only for gated and private models. A token stays in the system's keychain and is sent to "
+        "Hugging Face, nowhere else."
+    ),
+    "models": "Models",
+    "memory": "Memory",
+    "folders": "Folders",
+    "folders-where-models-looked-for": "Folders where models are looked for",
+    "add-folder": "Add folder…",
+    "remove-from-list": "Remove from the list",
+    "downloads": "Downloads",
+    "hugging-face": "Hugging Face",
+    "add-folder-with-models": "Add a folder with models",
+    "folders-with-models": "Folders with models",
+    "account": "Account",
+    "back-to-chats": "Back to chats",
+    "search-settings": "Search settings",
+    "search": "Search",
+    "settings": "Settings",
+    "no-setting-called": "No setting is called that.",
+    "help": "Help",
+    "about-headstart": "About Headstart",
+    "nothing-else-leaves-computer-no": (
+        "Nothing else leaves this computer: no usage figures, no crash reports, no pictures that a "
+        "text refers to. Nothing listens to other programs."
+    ),
+    "asked-for-on-page-about": (
+        "asked for on the page about models, or with “Get”: Hugging Face learns which one."
+    ),
+    "servers": "Servers",
+    "in-chats-with-servers-model": (
+        "in chats with a server's model, after you allowed it: the chat goes there."
+    ),
+    "updates": "Updates",
+    "once-day-only-where-switched": (
+        "once a day, only where it is switched on: one address, nothing but the question."
+    ),
+    "links": "Links",
+    "of-reply-when-you-click": "of a reply, when you click them: your browser opens them.",
+    "privacy": "Privacy",
+    "deleted-chats": "Deleted chats",
+    "recently-deleted": "Recently deleted…",
+    "what-leaves-computer": "What leaves this computer",
+    "more-about-privacy": "More about privacy",
+    "any-server-with-openai-chat": (
+        "Any server with the OpenAI chat API can answer instead of Headstart: vLLM, SGLang, "
+        "llama.cpp’s server, LM Studio, Ollama. With one on another computer your text goes there; "
+        "you are asked once for each server."
+    ),
+    "looking-for-programs-answer-here": "Looking for programs that answer here…",
+    "no-other-program-answers-here": (
+        "No other program answers here now. Ollama, LM Studio, llama.cpp, vLLM, Jan and KoboldCpp "
+        "are found while their server runs."
+    ),
+    "your-servers": "Your servers",
+    "add": "Add…",
+    "change": "Change…",
+    "test": "Test",
+    "remove": "Remove",
+    "on-computer": "On this computer",
+    "look-again": "Look again",
+    "name": "Name",
+    "any-name": "any name",
+    "address": "Address",
+    "key": "Key",
+    "kept-in-systems-keychain-never": (
+        "kept in the system's keychain, never in a file of Headstart's"
+    ),
+    "certificate-file": "Certificate file",
+    "certificate-signed-your-own-servers": "the certificate that signed your own server's",
+    "choose": "Choose…",
+    "timeout": "Timeout",
+    "seconds-without-data-ten-times": (
+        "seconds without data; ten times as long before the first word"
+    ),
+    "send-texts-to-edited-as": "Send texts to be edited as a prediction",
+    "sends-text-you-ask-to": (
+        "Sends the text that you ask to have changed once more, as a prediction: OpenAI's servers "
+        "and some others then reply sooner. Some charge for what was predicted wrong."
+    ),
+    "certificate": "Certificate",
+    "choose-certificate": "Choose a certificate",
+    "certificates-pem-crt-cer-all": "Certificates (*.pem *.crt *.cer);;All files (*)",
+    "servers-answer-chats": "Servers that answer chats",
+    "use-name": "Use {name}",
+    "not-allowed-yet": "not allowed yet",
+    "no-servers-yet": "No servers yet",
+    "asking": "Asking…",
+    "add-server": "Add a server",
+    "change-server": "Change a server",
+    "leave-empty-to-keep-current": "leave empty to keep the current key",
+    "save": "Save",
+    "cancel": "Cancel",
+    "remove-name-and-key": "Remove “{name}” and its key?",
+    "chats-stay-they-need-another": "Its chats stay; they need another model to go on.",
+    "shortcuts": "Shortcuts",
+    "look-now": "Look now",
+    "address-begins-with-https": "An address begins with https://.",
+    "signed-in-as-name": "Signed in as {name}.",
+    "token-removed": "Token removed.",
+    "count-more": "{more:,} more",
+    "kind-answers": "It answers ({kind}) and offers {names:list}.",
+    "answers": "It answers and offers {names:list}.",
+    "count-models": "{count:n model|models}",
+    "none": "none",
+}

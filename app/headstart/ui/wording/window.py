@@ -1,0 +1,31 @@
+"""Words of attachments and overrides, which several parts show."""
+
+from __future__ import annotations
+
+WORDS: dict[str, str] = {
+    "no-text-to-read-scan": "no text to read: a scan",
+    "missing-without-text": "{missing:n page|pages} without text",
+    "reading-fraction": "reading… {fraction:.0%}",
+    "reading": "reading…",
+    "text-of-name": "Text of {name}",
+    "save-copy": "Save a copy…",
+    "image-cannot-shown-here": "This image cannot be shown here.",
+    "as-in-settings": "As in the settings",
+    "system-prompt": "System prompt",
+    "draft-from": "Draft from",
+    "model-of-new-chats": "Model of new chats",
+    "last-one-was-used": "The last one that was used",
+    "automatic": "Automatic",
+    "no-draft-model": "No draft model",
+    "tokens": "{tokens:,} tokens",
+    "about-tokens": "about {tokens:,} tokens",
+    "pages": "{pages:n page|pages}",
+    "chosen": "{unit:select page=pages|sheet=sheets|slide=slides|other={unit}} {chosen} of {pages}",
+    "file": "File {name} ({size:size})",
+    "image": "Image {name} ({width} × {height})",
+    "tool-call": "Call of {name}",
+    "tool-failed": "{name} failed",
+    "tool-result": "Result of {name}",
+    "unknown-part": "Unknown content ({name})",
+    "none": "none",
+}
