@@ -6,6 +6,8 @@ import ast
 import sys
 from pathlib import Path
 
+import settings_paper
+
 ROOT = Path(__file__).resolve().parents[1]
 APP = ROOT / "app" / "headstart"
 _HEAD = """# Modules
@@ -38,7 +40,11 @@ def _sentence(path: Path) -> str:
     return first if end < 0 else first[: end + 1]
 
 
-DOCUMENTS = {ROOT / "docs" / "modules.md": modules}
+_SETTINGS = ROOT / "docs" / "settings.md"
+DOCUMENTS = {
+    ROOT / "docs" / "modules.md": modules,
+    _SETTINGS: lambda: settings_paper.settings(_SETTINGS),
+}
 
 
 def main() -> int:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.settings.schema import Settings
-
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "app" / "headstart"
 PAPERS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -25,20 +23,22 @@ _INDIRECT = ("What", "Where", "Whether", "How", "Who", "Of", "So")
 STILL_INDIRECT = 89
 
 
-def test_the_generated_documents_are_what_the_code_says(tmp_path: Path) -> None:
-    made = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import papers; print(papers.modules(), end='')",
-        ],
+@pytest.mark.parametrize("name", ["modules.md", "settings.md"])
+def test_the_generated_documents_are_what_the_code_says(name: str) -> None:
+    path = ROOT / "docs" / name
+    made = _of_papers(f"print(papers.DOCUMENTS[papers.ROOT / 'docs' / {name!r}](), end='')")
+    assert path.read_text(encoding="utf-8") == made, "make papers"
+
+
+def _of_papers(code: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", f"import papers; {code}"],
         cwd=ROOT / "packaging",
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=True,
-    )
-    assert (ROOT / "docs" / "modules.md").read_text(encoding="utf-8") == made.stdout, "make papers"
+    ).stdout
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda path: path.name)
@@ -75,10 +75,9 @@ def test_the_readme_is_short_and_its_keys_work() -> None:
     assert {key for key in said if signs.get(key, key) not in keys} == set()
 
 
-def test_every_setting_is_documented() -> None:
-    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    missing = [name for name in Settings.__struct_fields__ if f"`{name}" not in text]
-    assert missing == []
+def test_every_setting_has_a_word_about_it() -> None:
+    asked = "print(papers.settings_paper.without_notes(papers.ROOT / 'docs' / 'settings.md'))"
+    assert _of_papers(asked).strip() == "[]"
 
 
 def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
