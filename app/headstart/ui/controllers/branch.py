@@ -28,7 +28,7 @@ class BranchController(QObject):
     earlier_shown = Signal(BranchPage)  # before what is shown
     message_changed = Signal(Message)
     message_shown = Signal()  # after it
-    chat_changed = Signal(object)  # the open Chat's own row
+    chat_changed = Signal(Chat)  # the own row of the open one
     stayed = Signal(str)  # id of the open chat, when the wanted one cannot be opened
     stats_shown = Signal(object)  # TurnFigures of the last reply, or None
 

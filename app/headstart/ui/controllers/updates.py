@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from headstart.chat.updates import Updates
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.told import Told
 from headstart.core.updates import Release
 from headstart.ui.kit.tasks import Tasks
 
@@ -17,7 +18,7 @@ class UpdatesController(QObject):
     found = Signal(str, str)  # a newer version, and the page where people get it
     # after the user asked
     none_found = Signal()
-    failed = Signal(object)  # why, as `Told`
+    failed = Signal(Told)
 
     def __init__(self, updates: Updates, tasks: Tasks) -> None:
         super().__init__()

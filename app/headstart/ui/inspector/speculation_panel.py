@@ -52,7 +52,7 @@ _MEASURED = "inspector.tokens-per-second-by-draft"
 class SpeculationPanel(QWidget):
     """Emits `edited` with a Speculation, and what the user asks for besides."""
 
-    edited = Signal(object)
+    edited = Signal(Speculation)
     tint_changed = Signal(bool)
     gain_changed = Signal()
     calibrate_requested = Signal()

@@ -41,15 +41,15 @@ _CACHES = {
 
 class InstalledModelView(QFrame):
     use_requested = Signal(InstalledModel)  # in the open chat
-    renamed = Signal(object, str)
-    noted = Signal(object, str)
-    options_requested = Signal(object)
-    remove_requested = Signal(object)
-    unlist_requested = Signal(object)
-    load_requested = Signal(object)
-    unload_requested = Signal(object)
-    kept = Signal(object, bool)
-    drafts_requested = Signal(object)
+    renamed = Signal(InstalledModel, str)
+    noted = Signal(InstalledModel, str)
+    options_requested = Signal(InstalledModel)
+    remove_requested = Signal(InstalledModel)
+    unlist_requested = Signal(InstalledModel)
+    load_requested = Signal(InstalledModel)
+    unload_requested = Signal(InstalledModel)
+    kept = Signal(InstalledModel, bool)
+    drafts_requested = Signal(InstalledModel)
     draft_chosen = Signal(DraftOffer)  # get it
 
     def __init__(self, parent: QWidget | None = None) -> None:

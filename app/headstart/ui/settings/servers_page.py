@@ -40,7 +40,7 @@ NONE_FOUND = "settings.no-other-program-answers-here"
 class ServersPage(Page):
     """Emits what the user wants; the list is given from outside."""
 
-    save_requested = Signal(object, object)  # Connection, key or None
+    save_requested = Signal(Connection, object)  # Connection, key or None
     remove_requested = Signal(str)
     test_requested = Signal(str)
     look_requested = Signal()
@@ -214,7 +214,7 @@ class ServersPage(Page):
 class ConnectionDialog(Sheet):
     """Emits `saved` with a Connection and its key; None where the key stays as it is."""
 
-    saved = Signal(object, object)
+    saved = Signal(Connection, object)
 
     def __init__(self, connection: Connection | None, parent: QWidget | None = None) -> None:
         super().__init__(

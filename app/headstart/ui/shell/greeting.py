@@ -104,7 +104,7 @@ class ExampleCard(QPushButton):
 class Greeting(QWidget):
     """Over the transcript while there is nothing in it."""
 
-    chosen = Signal(object)  # Example
+    chosen = Signal(Example)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

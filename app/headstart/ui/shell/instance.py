@@ -47,7 +47,7 @@ class _Message(msgspec.Struct, frozen=True):
 class InstanceServer(QObject):
     """Emits `arrived` with a `StartedWith` for each further start."""
 
-    arrived = Signal(object)
+    arrived = Signal(StartedWith)
 
     def __init__(self, home: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
