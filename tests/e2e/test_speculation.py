@@ -25,7 +25,7 @@ from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.llama_cpp.sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
-from headstart.engine.speculation import draft_model, drafting, loop, token_mapping
+from headstart.engine.speculation import token_mapping
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -173,8 +173,7 @@ def _time_by_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LlamaCppDecoder, "forward", timed)
     # the thread counts follow the machine's other programs, and costs are learned for each
     monkeypatch.setattr(LlamaCppDecoder, "pace", 0)
-    for module in (loop, drafting, draft_model):
-        monkeypatch.setattr(module, "perf_counter", lambda: now)
+    monkeypatch.setattr(LlamaCppDecoder, "seconds", staticmethod(lambda: now))
 
 
 @pytest.mark.parametrize(

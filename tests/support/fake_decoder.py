@@ -72,6 +72,7 @@ class FakeDecoder:
         self._logits = logits
         self.cost = cost
         self.clock = clock or Clock()
+        self.seconds: Callable[[], float] = lambda: self.clock()
         self._ends = frozenset(ends)
         self._checkpoint: int | None = None
         self.checkpoints, self.checkpoint_cost = 0, 0.0

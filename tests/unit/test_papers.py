@@ -76,8 +76,7 @@ def test_the_readme_is_short_and_its_keys_work() -> None:
 
 
 def test_every_setting_has_a_word_about_it() -> None:
-    asked = "print(papers.settings_paper.without_notes(papers.ROOT / 'docs' / 'settings.md'))"
-    assert _of_papers(asked).strip() == "[]"
+    assert _of_papers("print(papers.without_notes())").strip() == "[]"
 
 
 def test_docstrings_begin_with_a_noun_or_a_verb() -> None:

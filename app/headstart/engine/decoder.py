@@ -187,6 +187,9 @@ class States(Protocol):
 
 
 class Decoder(Protocol):
+    # the clock by which its forwards are timed
+    seconds: Callable[[], float]
+
     @property
     def facts(self) -> ModelFacts: ...
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Protocol
 
 import numpy as np
@@ -37,6 +38,7 @@ class DecoderBase:
     _ends: frozenset[int] = frozenset()
     # a backend that gives them has others
     _states: States = NoStates()
+    seconds: Callable[[], float] = staticmethod(perf_counter)
     # what it sees with, where it does
     _images: ImageTokens | None = None
 

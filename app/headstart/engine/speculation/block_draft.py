@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter
 
 import numpy as np
 
@@ -68,14 +67,14 @@ class BlockDraft(HiddenStateDraft):
         as it is."""
         token, held = (self.held or [0])[-1], len(self.held)
         for count in [1] * steps + ([min(rows, self._head.facts.at_once)] if rows > 1 else []):
-            began = perf_counter()
+            began = self.decoder.seconds()
             try:
                 nothing = np.zeros((count, self.rows.width), np.float32)
                 self._head.forward([token] * count, (), hidden=nothing)
                 self._head.forward([token], range(count))
                 for row in range(count):
                     self._head.argmax(row)
-                costs.observe(count, held, perf_counter() - began)
+                costs.observe(count, held, self.decoder.seconds() - began)
             except ContextFull:
                 break
             finally:
@@ -84,13 +83,13 @@ class BlockDraft(HiddenStateDraft):
     def draft(
         self, costs: Costs, go_on: Callable[[Prediction, float], bool], most: int
     ) -> list[DraftToken]:
-        began = perf_counter()
+        began = self.decoder.seconds()
         self._start_over(None)
         read, at = len(self._mapping.tokens) - self.offset - self.good, len(self.held)
         self._read(len(self._mapping.tokens))
         count = min(most, self._head.facts.at_once)
-        predictions = self._block(count, lambda one: go_on(one, perf_counter() - began))
-        costs.observe(max(count, read), at, perf_counter() - began)
+        predictions = self._block(count, lambda one: go_on(one, self.decoder.seconds() - began))
+        costs.observe(max(count, read), at, self.decoder.seconds() - began)
         return self._mapping.to_target(predictions)
 
     # --- inside --------------------------------------------------------------------------
@@ -124,18 +123,18 @@ class BlockDraft(HiddenStateDraft):
         self, costs: Costs, score: int, within: float
     ) -> Iterator[tuple[float, bool]]:
         """Blocks are drafted as long as that takes no more than `within` seconds."""
-        tokens, ends = self._mapping.tokens, perf_counter() + within
+        tokens, ends = self._mapping.tokens, self.decoder.seconds() + within
         # something has to be held before the first block
         first = max(self.offset + self.good + 1, len(tokens) - score, self.offset + 1)
         while first < len(tokens):
-            began, read = perf_counter(), first - self.offset - self.good
+            began, read = self.decoder.seconds(), first - self.offset - self.good
             count = min(SCORED, self._head.facts.at_once, len(tokens) - first)
             left = costs.worst_seconds(len(tokens) - first, first)
             if began + costs.worst_seconds(max(count, read), first) + left > ends:
                 break
             self._read(first)
             drafted = self._block(count, lambda _: True, first)
-            costs.observe(max(count, read), first, perf_counter() - began)
+            costs.observe(max(count, read), first, self.decoder.seconds() - began)
             for one in drafted:
                 right = one.token == tokens[first]
                 yield one.margin, right

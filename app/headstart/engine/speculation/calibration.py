@@ -9,7 +9,6 @@ what was learned until then is kept, in the profiles that replies and “Calibra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter
 
 from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import ContextFull, Decoder, Prediction
@@ -155,11 +154,11 @@ def time_forward(target: Decoder, tokens: list[int], costs: Costs, seq: int = 0)
     if seq == 0 and target.facts.rollback == "checkpoint":
         target.checkpoint()
     try:
-        began = perf_counter()
+        began = target.seconds()
         target.forward(tokens, range(len(tokens)), seq)
         for row in range(len(tokens)):
             target.argmax(row)
-        costs.observe(len(tokens), position, perf_counter() - began)
+        costs.observe(len(tokens), position, target.seconds() - began)
     finally:
         target.truncate(position, seq)
 
@@ -197,10 +196,10 @@ def _score_on_text(
             tokens.append(token)
             if live_scores is not None:
                 live_scores.next(tokens)
-            began = perf_counter()
+            began = target.seconds()
             target.forward([token], [0], SPARE)
             target.argmax(0)
-            costs.observe(1, len(tokens), perf_counter() - began)
+            costs.observe(1, len(tokens), target.seconds() - began)
             if rows is not None:
                 rows.saw(target, len(tokens) - 1, (0,))
             yield

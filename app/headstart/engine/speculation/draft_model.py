@@ -7,7 +7,6 @@ text's, from `offset` on (a draft may see only the last part of a text).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from time import perf_counter
 
 from headstart.core.chats.parts import Origin
 from headstart.core.settings.schema import Sampling, changed
@@ -222,7 +221,7 @@ class DraftModel:
             end = min(len(tokens), at + batch)
             rows = [index for index in range(at, end) if index + 1 >= first_scored]
             rows = [index for index in rows if index + 1 < len(tokens) or index == end - 1]
-            started = perf_counter()
+            started = self.decoder.seconds()
             self._forward(tokens[at:end], [index - at for index in rows])
             self.good = len(self.held)
             for row, index in enumerate(rows):
@@ -232,7 +231,7 @@ class DraftModel:
                     scores.append((prediction.margin, prediction.token == tokens[index + 1]))
                 else:
                     self._next = prediction
-            costs.observe(end - at, at, perf_counter() - started)
+            costs.observe(end - at, at, self.decoder.seconds() - started)
             at = end
         self.decoder.checkpoint()
         return scores
@@ -246,12 +245,12 @@ class DraftModel:
                 break
             if self.decoder.facts.rollback == "checkpoint":
                 self.decoder.checkpoint()
-            began = perf_counter()
+            began = self.decoder.seconds()
             try:
                 self._forward(tokens * count, range(count))
                 for row in range(count):
                     self.decoder.argmax(row)
-                costs.observe(count, position, perf_counter() - began)
+                costs.observe(count, position, self.decoder.seconds() - began)
             except ContextFull:
                 # one that stands where the target's text ends has no more room than that
                 break
@@ -274,10 +273,10 @@ class DraftModel:
             if self._next is not None:
                 # time single steps too: they are what drafting mostly does
                 for _ in range(4):
-                    began = perf_counter()
+                    began = self.decoder.seconds()
                     self._forward([self._next.token], [0])
                     self._predict(0, len(self.held))
-                    costs.observe(1, len(self.held), perf_counter() - began)
+                    costs.observe(1, len(self.held), self.decoder.seconds() - began)
             return scores
         finally:
             self.end()
@@ -291,7 +290,7 @@ class DraftModel:
         another.
         """
         assert self._sampler is not None
-        began = perf_counter()
+        began = self.decoder.seconds()
         if self._next is None:
             self.prefill(costs)
         predictions: list[Prediction] = []
@@ -300,7 +299,7 @@ class DraftModel:
             for prediction in self._predictions(costs):
                 predictions.append(prediction)
                 if (
-                    not go_on(prediction, perf_counter() - began)
+                    not go_on(prediction, self.decoder.seconds() - began)
                     or len(predictions) >= most
                     or self.decoder.is_end(prediction.token)
                 ):
@@ -324,17 +323,17 @@ class DraftModel:
             drafted: list[int] = []
             if self._two_stages and at:
                 drafted = self.second_stage.next(self.held[-1], prediction.token, costs, at)
-            began, took = perf_counter(), 0.0
+            began, took = self.decoder.seconds(), 0.0
             self._sampler.accept([prediction.token])
             self._forward([prediction.token, *drafted], range(1 + len(drafted)))
             for right in range(1 + len(drafted)):
                 place += 1
                 prediction = self._predict(right, place)
-                took += perf_counter() - began
+                took += self.decoder.seconds() - began
                 if right == len(drafted) or prediction.token != drafted[right]:
                     break
                 yield prediction
-                began = perf_counter()
+                began = self.decoder.seconds()
                 self._sampler.accept([prediction.token])
             # wrong draft tokens are no text
             self._cut_to(at + 1 + right)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from time import perf_counter
 
 from headstart.core.chats.parts import Origin
 from headstart.core.log_safety import kind_of
@@ -93,7 +92,7 @@ class Drafting:
         if not self._fixed and not depth.budget.may_spend(draft.join_seconds(text)):
             return False
         self._waiting, self.draft = None, draft
-        began = perf_counter()
+        began = draft.decoder.seconds()
         try:
             assert self._sources.begin_draft is not None
             self._sources.begin_draft(text)
@@ -103,7 +102,7 @@ class Drafting:
         except Exception as problem:
             self._drop(problem)
         finally:
-            depth.budget.spend(perf_counter() - began)
+            depth.budget.spend(draft.decoder.seconds() - began)
         return True
 
     def probe(self, plan: DraftPlan, written: int, context: int) -> None:
@@ -112,7 +111,7 @@ class Drafting:
         draft, pair = self.draft, self._depth.pair
         assert draft is not None
         assert pair is not None
-        began = perf_counter()
+        began = draft.decoder.seconds()
         try:
             if plan.from_start:
                 draft.forget()
@@ -123,7 +122,7 @@ class Drafting:
             self._drop(problem)
             return
         finally:
-            self._depth.budget.spend(perf_counter() - began)
+            self._depth.budget.spend(draft.decoder.seconds() - began)
         self._depth.probed(scores, context, draft.sees_all)
 
     def chain(self, plan: DraftPlan, context: int) -> tuple[list[DraftToken], Path]:

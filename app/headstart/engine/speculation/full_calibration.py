@@ -8,7 +8,6 @@ chat's KV state stays as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit
@@ -115,10 +114,10 @@ def _write(
             tokens.append(token)
             if stop.stopped:
                 raise DecodeAborted
-            began = perf_counter()
+            began = target.seconds()
             target.forward([token], [0], SPARE)
             target.argmax(0)
-            costs.observe(1, len(tokens), perf_counter() - began)
+            costs.observe(1, len(tokens), target.seconds() - began)
             if rows is not None:
                 rows.saw(target, len(tokens) - 1, (0,))
     finally:

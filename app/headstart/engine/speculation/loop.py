@@ -11,7 +11,6 @@ lie behind later tokens' and change the order of sums, and with it bits of the l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
 
 from headstart.core.chats.parts import Origin
 from headstart.core.events import DraftActivity
@@ -77,9 +76,9 @@ class Speculator:
         self._reply_start = self._known = len(self._tokens)
         self._carry = []
         if self._lookup is not None:
-            began = perf_counter()
+            began = self.target.seconds()
             self._lookup.sync(self._tokens, self.depth.budget.allowance() / 2)
-            self.depth.budget.spend(perf_counter() - began, drafting=False)
+            self.depth.budget.spend(self.target.seconds() - began, drafting=False)
         self.drafting.end()
 
     @property
@@ -93,11 +92,11 @@ class Speculator:
         At least one token; `tokens` says which are in the KV state. At most `room` draft tokens are
         verified. Raises ContextFull and DecodeAborted.
         """
-        began = perf_counter()
+        began = self.target.seconds()
         drafting = self.drafting
         self.depth.follow(self.target.pace, drafting.pace)
         if drafting.waits and drafting.join(self._tokens, self._carry, self._known):
-            began = perf_counter()
+            began = self.target.seconds()
         match = self._follow(pending)
         lag = drafting.lag
         # a branch that won is decoded again with the pending token, at a cost of its own
@@ -113,7 +112,7 @@ class Speculator:
             plan = self.depth.plan(context, room, match, drafting.lag, chains=chains)
             if plan.probe:
                 plan = PLAIN
-            began = perf_counter()
+            began = self.target.seconds()
         draft_tokens: list[DraftToken] = []
         path = Path()
         if plan.chain is not None:
@@ -133,7 +132,7 @@ class Speculator:
         if self._earlier is not None and self._before is not None:
             # verified or not: what was written tells
             self._earlier.history.learn(self._before, [token for token, _ in emitted])
-        seconds = perf_counter() - began
+        seconds = self.target.seconds() - began
         speculated = bool(draft_tokens) or drafted or carried
         self.depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
         # a plain round is what it is compared with
@@ -153,7 +152,7 @@ class Speculator:
         if self._recycling is not None:
             self._recycling.wrote(self._sampler.likeliest(0), token)
         self._sampler.accept((token,))
-        seconds = perf_counter() - began
+        seconds = self.target.seconds() - began
         self.tally.round(Origin.TARGET, 0, seconds)
         self.depth.budget.earn_plain(seconds)
         return [(token, Origin.TARGET)]
@@ -244,12 +243,12 @@ class Speculator:
         copying = 0.0
         may_go_back = self._checkpoints and count - 1 > self._undo
         if may_go_back:
-            began = perf_counter()
+            began = self.target.seconds()
             target.checkpoint()
-            copying = perf_counter() - began
+            copying = self.target.seconds() - began
         if count == 1:
             self._sampler.look_ahead(context + 1)
-        began = perf_counter()
+        began = self.target.seconds()
         target.forward(
             [*first, *tree.tokens, *[pending] * filling],
             range(len(first) - 1, count),
@@ -262,7 +261,9 @@ class Speculator:
             seen = (*range(len(first)), *(len(first) + node for node in verdict.path))
             self.drafting.rows.saw(target, context, seen)
         again = self._settle(first, tree, verdict.path, len(draft_tokens), filling)
-        self.depth.target.costs.observe(count + filling, context, perf_counter() - began - again)
+        self.depth.target.costs.observe(
+            count + filling, context, self.target.seconds() - began - again
+        )
         if may_go_back:
             self.depth.costs.observe_going_back(copying, again)
         repeats = plan.source is Origin.LOOKUP and plan.chain is None
@@ -318,9 +319,9 @@ class Speculator:
         elif len(kept) < len(tree.tokens) or filling:
             left = target.truncate(len(tokens))
             if left < len(tokens):
-                began = perf_counter()
+                began = self.target.seconds()
                 self._recompute(left)
-                return perf_counter() - began
+                return self.target.seconds() - began
         return 0.0
 
     def _recompute(self, kept: int) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
@@ -249,10 +248,10 @@ class SpeculationState:
         self._writing, self._emit = (request, tokens, len(tokens), drawing.seed), emit
         prompt_lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
         if prompt_lookup is not None:
-            began = perf_counter()
+            began = self._target.seconds()
             # a long text that is new is indexed as far as that may be spent; the rest when idle
             prompt_lookup.sync(tokens, self._depth.budget.allowance() / 2)
-            self._depth.budget.spend(perf_counter() - began, drafting=False)
+            self._depth.budget.spend(self._target.seconds() - began, drafting=False)
         if draft is not None:
             draft.persist = request.owner is not None
 

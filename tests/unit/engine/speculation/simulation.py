@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from headstart.core.settings.schema import Sampling, Speculation
-from headstart.engine.speculation import block_draft, draft_model, drafting, loop
 from headstart.engine.speculation.block_draft import BlockDraft
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
@@ -39,7 +38,6 @@ def experts(n: int) -> float:
 
 
 def simulate(
-    monkeypatch: pytest.MonkeyPatch,
     cost: Callable[[int], float],
     noise: float,
     step: float,
@@ -55,10 +53,6 @@ def simulate(
     clock = Clock()
     if target is not None:
         target.clock = clock
-    monkeypatch.setattr(loop, "perf_counter", clock)
-    monkeypatch.setattr(draft_model, "perf_counter", clock)
-    monkeypatch.setattr(drafting, "perf_counter", clock)
-    monkeypatch.setattr(block_draft, "perf_counter", clock)
     target = target or FakeDecoder(LOGITS, cost, clock)
     wrong = LOGITS + table(VOCABULARY, 8, noise)
     target_profile, pair = state or (TargetProfile(), PairProfile())

@@ -21,7 +21,7 @@ from headstart.core.requests import GenerationRequest, LoadRequest
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefill import Resident
-from headstart.engine.speculation import calibration, draft_model, drafting, loop, state
+from headstart.engine.speculation import calibration
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import Drawing, SpeculationState
@@ -48,10 +48,8 @@ class Pieces(StopSignal):
 class Pair:
     """A target and a draft of tables, with the state that the engine keeps for them."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, ref: ModelRef, noise: float) -> None:
+    def __init__(self, ref: ModelRef, noise: float) -> None:
         self.clock = Clock()
-        for module in (calibration, draft_model, drafting, loop, state):
-            monkeypatch.setattr(module, "perf_counter", self.clock)
         self.target = FakeDecoder(LOGITS, lambda n: 1 + 0.1 * (n - 1), self.clock)
         self.draft = FakeDecoder(
             LOGITS + table(VOCABULARY, 8, noise), lambda n: 0.05 * (1 + 0.05 * n), self.clock
@@ -99,15 +97,15 @@ class Pair:
 
 
 @pytest.fixture
-def good(monkeypatch: pytest.MonkeyPatch, starter: ModelRef) -> Iterator[Pair]:
-    pair = Pair(monkeypatch, starter, 0.05)
+def good(starter: ModelRef) -> Iterator[Pair]:
+    pair = Pair(starter, 0.05)
     yield pair
     pair.state.close()
 
 
 @pytest.fixture
-def hostile(monkeypatch: pytest.MonkeyPatch, starter: ModelRef) -> Iterator[Pair]:
-    pair = Pair(monkeypatch, starter, 60.0)
+def hostile(starter: ModelRef) -> Iterator[Pair]:
+    pair = Pair(starter, 60.0)
     yield pair
     pair.state.close()
 

@@ -16,23 +16,19 @@ from tests.support.profiles import measured_in_a_slow_moment, profiled, timed, t
 from tests.unit.engine.speculation.simulation import COSTS, simulate
 
 
-def test_good_drafts_come_back_after_costs_were_measured_in_a_slow_moment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_good_drafts_come_back_after_costs_were_measured_in_a_slow_moment() -> None:
     state = measured_in_a_slow_moment()
     wanted = Speculation(draft="d", prompt_lookup=False)
-    first, _ = simulate(monkeypatch, COSTS["flat"], 0.3, 0.05, 400, wanted, state)
+    first, _ = simulate(COSTS["flat"], 0.3, 0.05, 400, wanted, state)
     # finding out costs no more than is always allowed
     assert first <= 400 / (1 - SHARE) + START + 0.01
     for _ in range(2):
-        seconds, speculator = simulate(monkeypatch, COSTS["flat"], 0.3, 0.05, 400, wanted, state)
+        seconds, speculator = simulate(COSTS["flat"], 0.3, 0.05, 400, wanted, state)
     assert speculator.tally.stats.draft_accepted > 200
     assert seconds < 0.5 * 400
 
 
-def test_bad_drafts_are_not_tried_again_for_the_sake_of_costs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_bad_drafts_are_not_tried_again_for_the_sake_of_costs() -> None:
     target, pair = measured_in_a_slow_moment()
     pair.margins = PairProfile().margins
     for _ in range(60):
@@ -79,16 +75,13 @@ def test_what_few_tokens_gained_says_little() -> None:
 
 
 @pytest.mark.parametrize("kind", COSTS)
-def test_a_fitting_draft_comes_close_to_its_best_fixed_depth(
-    monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_a_fitting_draft_comes_close_to_its_best_fixed_depth(kind: str) -> None:
     state = TargetProfile(), PairProfile()
     for _ in range(3):
-        simulate(monkeypatch, COSTS[kind], 0.3, 0.05, 400, Speculation(draft="d"), state)
-    seconds, _ = simulate(monkeypatch, COSTS[kind], 0.3, 0.05, 400, Speculation(draft="d"), state)
+        simulate(COSTS[kind], 0.3, 0.05, 400, Speculation(draft="d"), state)
+    seconds, _ = simulate(COSTS[kind], 0.3, 0.05, 400, Speculation(draft="d"), state)
     fixed = [
-        simulate(
-            monkeypatch, COSTS[kind], 0.3, 0.05, 400,
+        simulate(COSTS[kind], 0.3, 0.05, 400,
             Speculation(draft="d", depth_mode="fixed", depth=depth),
         )[0]
         for depth in (1, 2, 3, 5, 7, 10, 16)
@@ -96,11 +89,10 @@ def test_a_fitting_draft_comes_close_to_its_best_fixed_depth(
     assert seconds <= 1.06 * min(*fixed, 400.0)
 
 
-def test_sizes_that_say_most_are_timed_before_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_that_say_most_are_timed_before_others() -> None:
     """Three rows that cost more than four must not speak against two and four."""
     costs = {1: 1.0, 2: 1.3, 3: 2.9, 4: 1.8}
-    _, speculator = simulate(
-        monkeypatch, lambda n: costs.get(n, 1.8 + 0.3 * (n - 4)), 0.3, 0.1, 120,
+    _, speculator = simulate(lambda n: costs.get(n, 1.8 + 0.3 * (n - 4)), 0.3, 0.1, 120,
         Speculation(draft="d"),
     )  # fmt: skip
     timed = list(speculator.depth.target.costs.measured(100))
@@ -121,9 +113,7 @@ def test_forwards_are_filled_up_where_more_rows_are_faster() -> None:
     assert costs.filled(3, 4096) == 3
 
 
-def test_dear_sizes_on_the_way_do_not_keep_from_cheap_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_dear_sizes_on_the_way_do_not_keep_from_cheap_ones() -> None:
     """Measured with eight-bit weights: eight rows take less than five."""
     measured = [
         1.0,
@@ -149,24 +139,24 @@ def test_dear_sizes_on_the_way_do_not_keep_from_cheap_ones(
         return measured[rows - 1] if rows <= len(measured) else 0.4 * rows
 
     state, wanted = profiled(cost, 0.15), Speculation(draft="d", prompt_lookup=False)
-    seconds, speculator = simulate(monkeypatch, cost, 0.3, 0.05, 120, wanted, state)
+    seconds, speculator = simulate(cost, 0.3, 0.05, 120, wanted, state)
     assert seconds < 0.8 * 120
     target = speculator.target
     assert isinstance(target, FakeDecoder)
     assert not {5, 6, 7} & set(target.forwards)
 
 
-def _proven(monkeypatch: pytest.MonkeyPatch) -> tuple[TargetProfile, PairProfile]:
+def _proven() -> tuple[TargetProfile, PairProfile]:
     """Profiles after three replies in which drafts saved time."""
     state = TargetProfile(), PairProfile()
     for _ in range(3):
-        simulate(monkeypatch, COSTS["steps"], 0.3, 0.05, 200, Speculation(draft="d"), state)
+        simulate(COSTS["steps"], 0.3, 0.05, 200, Speculation(draft="d"), state)
     assert state[1].gain > 0.1
     return state
 
 
-def test_one_unlucky_round_does_not_end_drafting(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = _proven(monkeypatch)
+def test_one_unlucky_round_does_not_end_drafting() -> None:
+    state = _proven()
     depth = Depth(*state, Speculation(draft="d"))
     depth.begin(state[1], depth.settings)
     depth.budget.earn(1, 9.0, speculated=True, drafted=True)
@@ -177,8 +167,8 @@ def test_one_unlucky_round_does_not_end_drafting(monkeypatch: pytest.MonkeyPatch
     assert depth.plan(100, 50, None, 1).source is Origin.TARGET
 
 
-def test_one_round_risks_a_share_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = _proven(monkeypatch)
+def test_one_round_risks_a_share_of_what_is_left() -> None:
+    state = _proven()
     state[0].time_budget, state[1].gain = 3.0, 0.0
     state[0].costs.curves.clear()
     for size in range(2, 18):
@@ -238,8 +228,8 @@ def test_a_pair_that_promises_much_may_borrow_after_a_first_reply_without_luck()
     assert not depth.plan(40, 100, None, 40).probe
 
 
-def test_debts_of_a_pair_that_saves_are_forgiven(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = _proven(monkeypatch)
+def test_debts_of_a_pair_that_saves_are_forgiven() -> None:
+    state = _proven()
     depth = Depth(*state, Speculation(draft="d"))
     depth.begin(state[1], depth.settings)
     for _ in range(20):
@@ -254,13 +244,11 @@ def test_debts_of_a_pair_that_saves_are_forgiven(monkeypatch: pytest.MonkeyPatch
     assert state[0].time_budget < -5
 
 
-def test_a_hostile_draft_is_left_unread_after_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hostile_draft_is_left_unread_after_a_look() -> None:
     state = TargetProfile(), PairProfile()
-    simulate(monkeypatch, COSTS["steps"], 30.0, 0.1, 300, Speculation(draft="d"), state)
+    simulate(COSTS["steps"], 30.0, 0.1, 300, Speculation(draft="d"), state)
     assert state[1].pause > 0
-    _, again = simulate(
-        monkeypatch, COSTS["steps"], 30.0, 0.1, 60, Speculation(draft="d"), state, prompt=600
-    )
+    _, again = simulate(COSTS["steps"], 30.0, 0.1, 60, Speculation(draft="d"), state, prompt=600)
     assert again.drafting.draft is not None
     assert again.drafting.draft.held == []
 

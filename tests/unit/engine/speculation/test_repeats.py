@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from headstart.core.chats.parts import Origin
 from headstart.core.settings.schema import Sampling, Speculation
-from headstart.engine.speculation import loop
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.outcome import learn_repeat
@@ -35,11 +32,8 @@ def _after_wrong_repeats() -> TargetProfile:
     return target
 
 
-def test_wrong_repeats_at_the_beginning_do_not_keep_a_copy_from_being_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_wrong_repeats_at_the_beginning_do_not_keep_a_copy_from_being_used() -> None:
     clock = Clock()
-    monkeypatch.setattr(loop, "perf_counter", clock)
     decoder, text = FakeDecoder(LOGITS, _cost, clock), [1, 2]
     decoder.forward(text, [1])
     sampler = decoder.sampler(Sampling(temperature=0.0), 1)
