@@ -40,7 +40,7 @@ async def test_bad_files_are_refused_with_a_reason_and_the_app_goes_on(
     folder.mkdir()
     async with running() as app:
         assert "a.gguf is empty" in await _opening_says(app, empty)
-        assert "PNG picture" in await _opening_says(app, picture)
+        assert "is a picture" in await _opening_says(app, picture)
         assert "folder" in await _opening_says(app, folder)
         assert "not there" in await _opening_says(app, tmp_path / "gone.gguf")
         data = starter.path.read_bytes()

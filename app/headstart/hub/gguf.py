@@ -34,15 +34,15 @@ _TYPES = {
     28: (1, 8), 29: (256, 56), 30: (1, 2), 34: (256, 54), 35: (256, 66), 39: (32, 17),
 }  # fmt: skip
 _FOREIGN = (
-    (b"\x89PNG", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"%PDF", "a PDF document"),
-    (b"version https://git-lfs", "a Git LFS pointer, not the file itself"),
-    (b"<!DOCTYPE", "a web page"),
-    (b"<html", "a web page"),
+    (b"\x89PNG", "file-is-picture"),
+    (b"\xff\xd8\xff", "file-is-picture"),
+    (b"PK\x03\x04", "file-is-archive"),
+    (b"%PDF", "file-is-document"),
+    (b"version https://git-lfs", "file-is-pointer"),
+    (b"<!DOCTYPE", "file-is-page"),
+    (b"<html", "file-is-page"),
     # numbers, whose first byte is written last
-    *((magic[::-1], "a model in an old format from before GGUF")
+    *((magic[::-1], "file-is-old-model")
       for magic in (b"ggjt", b"ggml", b"ggmf", b"ggla")),
 )  # fmt: skip
 # versions that may come; a larger number is damage
@@ -183,9 +183,9 @@ def _of_version(error: _OtherVersion, name: str) -> ModelProblem:
 def _not_gguf(name: str, start: bytes) -> ModelProblem:
     if not start:
         return ModelProblem("file-empty", name=name)
-    for magic, what in _FOREIGN:
+    for magic, code in _FOREIGN:
         if start.startswith(magic):
-            return ModelProblem("file-of-another-kind", name=name, what=what)
+            return ModelProblem(code, name=name)
     if len(start) > 9 and start[8:9] == b"{":
         return ModelProblem("safetensors-alone", name=name)
     return ModelProblem("file-not-gguf", name=name)

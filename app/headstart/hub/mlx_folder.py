@@ -118,8 +118,9 @@ def _check_weights(path: Path) -> int:
     there = {file.name: file for file in path.glob("model*.safetensors")}
     if not there:
         others = [*path.glob("*.bin"), *path.glob("*.pt"), *path.glob("*.pth")]
-        what = "weights in PyTorch's format only" if others else "no weights (no .safetensors file)"
-        raise ModelProblem("folder-of-another-format", name=path.name, what=what)
+        raise ModelProblem(
+            "folder-of-pytorch" if others else "folder-without-weights", name=path.name
+        )
     wanted = _wanted(path, there)
     missing = sorted(wanted - set(there))
     if missing:

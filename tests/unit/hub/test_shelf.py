@@ -123,7 +123,7 @@ def test_what_is_not_whole_or_not_a_model_is_no_model(tmp_path: Path) -> None:
     write(folder / "head.gguf", make_gguf({"general.type": "mmproj"}))
     found = models(shelf_of(tmp_path, ModelFolder(ModelSource.FOLDER, folder)))
     why = {model.ref.name: model.why_not.code for model in found if model.why_not is not None}
-    assert why == {"head": "no-chat-model", "page": "file-of-another-kind"}
+    assert why == {"head": "no-chat-model", "page": "file-is-page"}
     texts = [model.why_not.text for model in found if model.why_not is not None]
     assert any("web page" in text for text in texts)
     assert len(found) == 2

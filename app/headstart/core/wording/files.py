@@ -27,12 +27,36 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} is not a model file (it does not begin with GGUF).",
         "Choose a GGUF model file.",
     ),
-    "file-of-another-kind": (
-        "{name} is {what}, not a model.",
+    "file-is-picture": (
+        "{name} is a picture, not a model.",
         "Choose a GGUF model file.",
     ),
-    "folder-of-another-format": (
-        "{name} has {what}.",
+    "file-is-archive": (
+        "{name} is a zip archive, not a model.",
+        "Choose a GGUF model file.",
+    ),
+    "file-is-document": (
+        "{name} is a PDF document, not a model.",
+        "Choose a GGUF model file.",
+    ),
+    "file-is-pointer": (
+        "{name} is a Git LFS pointer, not the model's file itself.",
+        "Choose a GGUF model file.",
+    ),
+    "file-is-page": (
+        "{name} is a web page, not a model.",
+        "Choose a GGUF model file.",
+    ),
+    "file-is-old-model": (
+        "{name} is a model in an old format from before GGUF.",
+        "Choose a GGUF model file.",
+    ),
+    "folder-of-pytorch": (
+        "{name} has weights in PyTorch's format only.",
+        "Choose a model in the format of MLX.",
+    ),
+    "folder-without-weights": (
+        "{name} has no weights (no .safetensors file).",
         "Choose a model in the format of MLX.",
     ),
     "folder-of-gguf-files": (
