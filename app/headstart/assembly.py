@@ -34,7 +34,7 @@ from headstart.ui.shell.main_window import MainWindow
 from headstart.ui.shell.wiring import make_window
 from headstart.ui.transfer.renderers import RENDERERS
 
-# what quitting may wait for prefixes that are still being written
+# seconds at the end for prefixes that are still being written
 WRITE_SECONDS = 0.8
 
 

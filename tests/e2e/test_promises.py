@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.chat import chat_list
+from headstart.chat import background, chat_list
 from headstart.core.chats.values import now_ms
 from headstart.core.models.ref import ModelRef
 from headstart.core.running import Doing
@@ -179,7 +179,7 @@ async def test_chats_leave_the_trash_when_their_days_are_over(
         await app.services.chat_list.sweep()
         assert len(await app.services.chat_list.trash()) == 1
     later = now_ms() + 31 * chat_list.DAY_MS
-    monkeypatch.setattr(chat_list, "now_ms", lambda: later)
+    monkeypatch.setattr(background, "now_ms", lambda: later)
     async with running() as app:
         app.controllers.chat_list.sweep_trash()
         await app.controllers.settle()

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from headstart.chat.answering.answerer import Answering
-from headstart.chat.background import Background
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Change
@@ -30,6 +29,7 @@ from headstart.core.settings.schema import Settings
 from headstart.core.told import told
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
+from tests.support.manual_time import ManualBackground
 
 MODEL = ModelRef(Path("/models/harbour.gguf"), "harbour", 1)
 
@@ -97,7 +97,7 @@ class Talk:
 
     def __init__(self, folder: Path) -> None:
         self.storage = Storage(folder / "headstart.db", folder / "backups")
-        self.broadcast, self.background = Broadcast(), Background()
+        self.broadcast, self.background = Broadcast(), ManualBackground()
         self.databases = Databases(self.storage, self.broadcast)
         self.branches = Branches(self.databases, self.broadcast)
         self.replies = Replies(self.databases, self.branches, self.broadcast, self.background)

@@ -24,7 +24,7 @@ async def check(schema: str) -> CheckedFormat:
 
 
 def _check(schema: str) -> CheckedFormat:
-    # what makes grammars is imported when somebody asks for one
+    # the library of grammars is imported when one is asked for
     from headstart.core.text.json_sample import sample
     from headstart.engine.constraints.answer_format import check_schema, fits
 

@@ -1,17 +1,24 @@
-"""Tasks of the chats that nobody waits for. On the event loop's thread."""
+"""Tasks of the chats that nobody waits for, and their time. On the event loop's thread."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from headstart.core.chats.values import now_ms
 
 log = logging.getLogger(__name__)
 
 
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
 class Background:
-    """Keeps what it runs from being collected, logs what fails, and ends it at the end."""
+    """Keeps tasks from being collected, logs their failures, and ends them at the end. Tests have
+    one whose time they move themselves."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -22,8 +29,15 @@ class Background:
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
+    def later(self, seconds: float, act: Callable[[], object]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, act)
+
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+        return now_ms()
+
     async def close(self, seconds: float) -> None:
-        """Wait for what runs, then cancel it and wait until it has tidied up."""
+        """Wait for the tasks, then cancel them and wait until they have tidied up."""
         self.closing = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 
-from headstart.chat.background import Background
+from headstart.chat.background import Background, Timer
 from headstart.chat.changes import What
 from headstart.chat.databases import Databases
 from headstart.chat.elsewhere import Elsewhere
@@ -14,7 +13,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.titles import NEW_CHAT
-from headstart.core.chats.values import ChatDraft, ChatSummary, Folder, TrashedChat, now_ms
+from headstart.core.chats.values import ChatDraft, ChatSummary, Folder, TrashedChat
 from headstart.core.errors import EnvironmentProblem
 
 log = logging.getLogger(__name__)
@@ -41,7 +40,7 @@ class ChatList:
         self._preferences = preferences
         self._background = background
         # deleted chats that are gone soon
-        self._undo: dict[str, asyncio.TimerHandle] = {}
+        self._undo: dict[str, Timer] = {}
 
     async def summaries(self) -> list[ChatSummary]:
         """Every line of the list, private chats first."""
@@ -118,7 +117,7 @@ class ChatList:
             )
         self._end_undo(chat_id)
         if self._databases.is_private(chat_id) or not self._days:
-            self._undo[chat_id] = asyncio.get_running_loop().call_later(
+            self._undo[chat_id] = self._background.later(
                 UNDO_SECONDS, lambda: self._background.run(self._end_of_undo(chat_id))
             )
 
@@ -144,7 +143,7 @@ class ChatList:
     async def sweep(self) -> None:
         """Chats that have been in the trash for long enough are gone now. Called at the start, and
         then again every hour."""
-        before = now_ms() - self._days * DAY_MS
+        before = self._background.now() - self._days * DAY_MS
         try:
             for chat in await self.trash():
                 if chat.deleted_at < before and chat.id not in self._undo:
@@ -152,9 +151,7 @@ class ChatList:
         except EnvironmentProblem as problem:
             log.warning("the trash is swept later: %s", problem)
         finally:
-            asyncio.get_running_loop().call_later(
-                SWEEP_SECONDS, lambda: self._background.run(self.sweep())
-            )
+            self._background.later(SWEEP_SECONDS, lambda: self._background.run(self.sweep()))
 
     async def end_undo(self) -> None:
         """Finish deletions whose undo is over: the program ends."""

@@ -117,7 +117,7 @@ class ModelLocations(Struct, frozen=True):
     """Sources and locations of models; without paths nothing of them is kept."""
 
     hub: Hub
-    # what is known of models, and what is being downloaded
+    # the list of models, and the downloads
     known: Path | None = None
     book: Path | None = None
     # where files are unpacked that come in, and everything that a backup has
@@ -134,7 +134,7 @@ class ModelLocations(Struct, frozen=True):
             cache = self.hub.cache
             if settings.library.other_programs:
                 return [*own, *default_places(cache)]
-            # what this program downloads lies there, whatever others keep
+            # this program's downloads lie there, whatever others keep
             return [*own, ModelFolder(ModelSource.HUGGING_FACE, cache)]
 
         return Shelf(self.known, places)

@@ -115,7 +115,7 @@ class Answer:
         if failed:
             limits = ERROR
         self._size = EventSize() if limits is None else BodySize(limits)
-        # what came as it was sent: packed bytes can unpack to none
+        # bytes as they were sent: packed ones can unpack to none
         self._raw = _LONGEST_STREAM if limits is None else limits.size
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
 

@@ -54,7 +54,7 @@ class DatabaseProblem(EnvironmentProblem):
     """The chat database cannot be opened; nothing in it has been changed."""
 
 
-# what the C library, the loader and Python's threads (whose stacks need it) say of it
+# messages of the C library, the loader and Python's threads (whose stacks need it)
 _NO_MEMORY = (
     "Cannot allocate memory",
     "cannot allocate memory",

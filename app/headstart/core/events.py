@@ -163,7 +163,7 @@ class DraftActivity(Struct, frozen=True):
     needed: float = 0.0
     done: int = 0
     total: int = 0
-    # what drafts, or where the text is from
+    # the draft, or the origin of the text
     source: Origin = Origin.TARGET
 
 

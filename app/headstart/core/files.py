@@ -25,7 +25,7 @@ _LONGEST_WRITING = 3600.0
 _PRIVATE = 0o077
 # others write there, or get a group with what they make there
 _SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
-# what the user takes from the modes of new files; to ask is to set it, so it is asked for once,
+# the user's mask of modes for new files; to ask is to set it, so it is asked for once,
 # before there are threads
 _user = os.umask(_PRIVATE)
 os.umask(_user)

@@ -37,7 +37,7 @@ class PromptMessage(Struct, frozen=True):
     text: str
     key: str = ""
     reasoning: str = ""
-    # what stands before the text, for models that see
+    # images before the text, for models that see
     images: tuple[PromptImage, ...] = ()
 
 

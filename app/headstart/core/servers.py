@@ -25,7 +25,7 @@ CHECKS_TEXT: frozenset[ServerKind] = frozenset(("sglang", "llama-cpp-python"))
 _PREFIX = "server:"
 _HOST_NAME = re.compile(r"[A-Za-z0-9_.-]{1,253}")
 _NUMBERS = re.compile(r"[0-9.]+")
-# what every server with this API takes
+# parameters that every server with this API takes
 STANDARD = frozenset(("temperature", "top_p", "max_tokens", "seed", "stop", "presence_penalty"))
 # further settings by kind, and what the server calls them
 _FURTHER: dict[ServerKind, dict[str, str]] = {
@@ -50,7 +50,7 @@ class Connection(Struct, frozen=True):
     timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
     # the user agreed that words go there
     allowed: bool = False
-    # what its list of models told of it
+    # facts from its list of models
     kind: ServerKind = ""
     # whether there is a key for this address in the keychain
     has_key: bool = False
@@ -92,7 +92,7 @@ LOCAL_PROGRAMS: tuple[tuple[str, int], ...] = (
     ("Jan", 1337),
     ("KoboldCpp", 5001),
 )
-# what a program calls itself, where it does not answer at its usual port
+# a program's name for itself, where it does not answer at its usual port
 PROGRAM_NAMES: dict[ServerKind, str] = {
     "llama.cpp": "llama.cpp",
     "llama-cpp-python": "llama-cpp-python",

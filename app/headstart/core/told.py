@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from headstart.core.text.whole import is_text, whole
 
 Fact = str | int | float
-# what was stored before there were codes, and what only tests say
+# texts from before there were codes, and those of tests
 AS_WRITTEN = "as-written"
 
 

@@ -76,15 +76,15 @@ class ModelFacts(Struct, frozen=True):
     snapshots: bool = False
     # the most leaves of a tree in one forward; 1 where only a single path is possible
     leaves: int = 1
-    # what else decides the speed: backend, threads, KV type
+    # other things that decide the speed: backend, threads, KV type
     device: str = ""
     # the most tokens of KV that `export` gives at once, a power of two; 0: a state has no ranges
     chunk: int = 256
-    # what it was found not to do here
+    # abilities that it was found to lack here
     lacking: Lacking = LACKS_NOTHING
     # flash attention, or the plain kind
     flash: bool = True
-    # what else decides what KV bytes mean, besides the model file: library, KV types, layout
+    # the meaning of KV bytes besides the model file: library, KV types, layout
     state: str = ""
     # how wide a hidden state is
     width: int = 0

@@ -20,7 +20,7 @@ from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
 
-# what a prompt must leave free for the reply: a share of the context, at least so many tokens, at
+# room that a prompt must leave for the reply: a share of the context, at least so many tokens, at
 # most a quarter of a small one
 REPLY_SHARE = 1 / 8
 REPLY_ROOM = 256
@@ -47,7 +47,7 @@ class Fitting:
         self._chat_id = request.chat_id
         self._size = size
         self._dropped = 0
-        # what the prompt has after the last message's text, and what the reply has already
+        # the end of the prompt after the last message's text, and the reply so far
         self.start = "", ""
 
     @property

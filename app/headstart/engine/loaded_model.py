@@ -55,7 +55,7 @@ class LoadedModel(Struct):
     # bytes that it takes with its draft, about
     need: Need = field(default_factory=Need)
     exactness: Exactness | None = None  # where the settings ask for it
-    # what it cannot do, until the user heard of it
+    # abilities that it lacks, until the user heard of them
     untold: Sequence[Ability] = ()
     # whether it has run at all
     warm: bool = False
@@ -204,7 +204,7 @@ class LoadedModel(Struct):
             # a forward that was cut may have left a part of itself
             del resident.tokens[self.decoder.truncate(len(resident.tokens)) :]
         if has_prefilled:
-            # what the draft has read is kept beside what the target has
+            # the draft's state is kept beside the target's
             resident.unsaved = resident.tail_unsaved = True
         return has_prefilled
 

@@ -22,7 +22,7 @@ from headstart.engine.resources import Resources
 from headstart.engine.speculation.full_calibration import calibrate
 from headstart.engine.stop import StopSignal
 
-# what quitting may take to fetch what is missing; writing it may take as long again
+# seconds at the end for fetching missing state; writing it may take as long again
 QUIT_SECONDS = 0.8
 
 

@@ -50,7 +50,7 @@ def _limit(root: Path) -> tuple[int, int] | None:
         with contextlib.suppress(OSError, ValueError):
             most, used = int(_read(root / limit)), int(_read(root / usage))
             stats = _read((root / limit).with_name("memory.stat")).splitlines()
-            # what was read of files goes when it is needed for something else
+            # cached pages of files go when the memory is needed for something else
             kept = (line.split() for line in stats if line.startswith(f"{cache} "))
             return most, most - used + sum(int(words[1]) for words in kept)
     return None

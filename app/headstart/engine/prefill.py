@@ -24,7 +24,7 @@ from headstart.engine.prompt import common_prefix
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.stop import StopSignal
 
-# what a request may wait for keeping what it is about to overwrite
+# seconds that a request waits until the state is kept that it is about to overwrite
 KEEP_SECONDS = 0.015
 # shorter slices say little about the time that a token takes
 _MEASURED_SLICE = 64
@@ -144,7 +144,7 @@ class Prefiller:
         self._cut_to_slices(prompt)
         persist = owner_of(*self._entered) is not None
         came = prefix_cache.restore(tokens, prompt, stop, persist)
-        # what comes back was kept whole
+        # the restored state was kept whole
         resident.in_slices = len(tokens)
         self._cut_to_slices(prompt)
         self._cut_whole(prompt)

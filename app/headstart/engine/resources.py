@@ -52,7 +52,7 @@ class Resources(Struct, frozen=True):
     traces: TraceMemory = field(default_factory=lambda: TraceMemory(None))
     running: Running = field(default_factory=NotNoted)
     decode_image: DecodeImage = no_images
-    # what models wrote in earlier chats
+    # the texts of models in earlier chats
     replies: EarlierReplies = field(default_factory=NoReplies)
 
     def forgets(self) -> int:

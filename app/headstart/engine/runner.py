@@ -25,7 +25,7 @@ from headstart.engine.stream import Stream, final_event
 log = logging.getLogger(__name__)
 # address space only; what is never used takes no memory
 STACK_BYTES = 64 << 20
-# what a job may take to let go after it was asked to: a forward looks every few milliseconds
+# seconds in which a job lets go after it was asked to: a forward looks every few milliseconds
 STOP_SECONDS = 30.0
 # and what work may take that cannot be cut off (an image, a long batch on a slow processor)
 LONG_SECONDS = 900.0

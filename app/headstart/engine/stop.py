@@ -15,11 +15,14 @@ class StopSignal:
     Work that blocks in native code has its own abort called while it does (`aborting`).
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(
+        self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._abort: Callable[[], None] | None = None
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline = None if seconds is None else clock() + seconds
         self._parent: StopSignal | None = None
         self._within: weakref.WeakSet[StopSignal] = weakref.WeakSet()
         # of `time.monotonic`: when it was asked to stop, and when work last looked
@@ -33,7 +36,7 @@ class StopSignal:
         self._look()
         if self._event.is_set() or (self._parent is not None and self._parent.stopped):
             return True
-        return self._deadline is not None and time.monotonic() > self._deadline
+        return self._deadline is not None and self._clock() > self._deadline
 
     def stop(self) -> None:
         """From any thread."""
@@ -49,7 +52,7 @@ class StopSignal:
 
     def within(self, seconds: float) -> StopSignal:
         """A signal that also stops after so many seconds."""
-        signal = StopSignal(seconds)
+        signal = StopSignal(seconds, self._clock)
         signal._parent = self
         with self._lock:
             self._within.add(signal)

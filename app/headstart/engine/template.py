@@ -50,7 +50,7 @@ _TOOLS: tuple[dict[str, Any], ...] = (
     {"tools": []},
     {"tools": [], "functions": "[]"},
 )
-# what templates call the switch of thinking, with its two values, and the effort
+# names in templates for the switch of thinking, with its two values, and for the effort
 _SWITCHES: dict[str, tuple[Any, Any]] = {
     "enable_thinking": (False, True),
     "thinking": (False, True),
@@ -85,7 +85,7 @@ class ChatTemplate(Struct, frozen=True):
     merges: bool = False
     # which of the ways to say that there are no tools
     tools: int = 0
-    # what it can be told about thinking; "auto" leaves it to the template
+    # the levels of thinking that it takes; "auto" leaves it to the template
     efforts: tuple[Thinking, ...] = ("auto",)
 
     @property
@@ -257,7 +257,7 @@ def _efforts(template: ChatTemplate) -> tuple[Thinking, ...]:
     texts: dict[Thinking, str] = {}
     for level in template.says_of_thinking:
         text = shown(level)
-        # what means the same as another is no choice
+        # a level that means the same as another is no choice
         if text is not None and text not in texts.values():
             texts[level] = text
     levels = [level for level in texts if level not in ("off", "on")]

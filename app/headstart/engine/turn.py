@@ -56,7 +56,7 @@ class TurnParts(Struct, frozen=True):
     speculation: SpeculationState
     rules: RuleMaker
     tracer: Tracer | None = None
-    # what ends a reply by the template
+    # the texts that end a reply by the template
     template_stop: Sequence[str] = ()
 
 

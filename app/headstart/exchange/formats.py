@@ -26,7 +26,7 @@ class FileFormat(Struct, frozen=True):
     suffix: str
     write: Callable[[ExchangeChat, Include], bytes] | None = None
     together: bool = False
-    # what can be chosen for it
+    # choices that it has
     has_branches: bool = False
     has_choices: bool = True
 

@@ -51,7 +51,7 @@ class Material(Protocol):
 
     name: str
     members: tuple[str, ...]
-    # what belongs to an export whose one file was chosen, and lies in the same folder
+    # the other files of an export whose one file was chosen, in the same folder
     beside: tuple[str, ...]
     # members with text of two or four bytes for a character, which is given as UTF-8
     wide: set[str]

@@ -12,7 +12,7 @@ _LONGEST = 80
 _LONGEST_BYTES = 160
 _CHAT = "chat"
 _SIGNS = frozenset(" -_.,()'&+")
-# what keeps letters and emoji together or apart
+# joiners, which keep letters and emoji together or apart
 _JOINERS = "\u200c\u200d\ufe0f"
 
 

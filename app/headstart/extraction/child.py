@@ -29,7 +29,7 @@ def request(name: str, encoding: str) -> bytes:
 
 def main() -> int:
     """Read the file on standard input."""
-    # what libraries print goes elsewhere
+    # prints of libraries go elsewhere
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _limit()

@@ -20,7 +20,7 @@ from headstart.extraction.alphabets import foreign_letters
 
 # bytes that are given to chardet, and characters that are looked at
 _SAMPLE, _LOOKED_AT = 1 << 16, 4_000
-# what chardet calls them, and others that write the same letters; it calls the rest as we do
+# names that chardet gives them, and others that write the same letters; the rest have ours
 _NAMES = {
     "iso8859-1": "Windows-1252",
     "iso8859-15": "Windows-1252",
@@ -50,7 +50,7 @@ _RARE = (
 )
 _USUAL = 0.45
 _ODD, _FOREIGN = 2.0, 0.25
-# what is likelier by less than that is no certainty, by the number of letters that tell: fewer than
+# a lead below that is no certainty, by the number of letters that tell: fewer than
 _MARGINS = ((5, 9.0), (30, 2.0), (300, 1.0), (1 << 30, 0.2))
 # blocks and lines for drawing, and letters that Unicode has for old encodings only
 _DRAWING = (("\u2500", "\u259f"), ("\ufb50", "\ufdff"), ("\ufe70", "\ufefe"))

@@ -28,7 +28,7 @@ _SAMPLED = 200
 _UNPACKED, _RATIO = 400 << 20, 200
 # how PDFium marks a word that goes on in the next line
 _HYPHEN = re.compile("[\x02\ufffe]\r?\n?")
-# what of a page is no text to read
+# parts of a page that are no text to read
 _NO_TEXT = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object")
 # elements that end where the next of their kind begins, and what they may be nested in again
 _ENDS = (

@@ -33,7 +33,7 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "attachment-no-text"),
     (b"MZ", "attachment-no-text"),
 )
-# what lies in a zip, the code of what it is
+# a file inside a zip, and the code of the kind that it gives away
 MEMBERS = (
     ("xl/workbook.xml", "attachment-spreadsheet"),
     ("xl/workbook.bin", "attachment-spreadsheet"),

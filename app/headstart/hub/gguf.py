@@ -96,7 +96,7 @@ class _Torn(Exception):
     pass
 
 
-# what reading a damaged header raises
+# errors of reading a damaged header
 class _OtherVersion(Exception):
     """A sound file that this program does not read; `args` is its version."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from headstart.core.models.heads import HeadFacts, HeadKind
 from headstart.hub.gguf import as_count
 
-# what the sidecars of a model are called beside it
+# names of a model's sidecars
 _LAYERS = "_mtp"
 
 

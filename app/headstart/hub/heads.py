@@ -89,7 +89,7 @@ def own_layers(model: ModelRef) -> OwnLayers:
         return OwnLayers(0, 0, "")
     files = parts(model.path)
     states: tuple[tuple[int, int], ...] = ()
-    # what is not there is told by who reads it
+    # a missing file is told by its reader
     with contextlib.suppress(OSError):
         states = tuple(_state(file) for file in files)
     return _own_layers(files, states)

@@ -24,7 +24,7 @@ class SeenFile(Struct):
     content: str
     about: About
     size: int
-    # what is wrong with the file, as `Told.stored` writes it
+    # the fault of the file, as `Told.stored` writes it
     trouble: str = ""
 
 
@@ -37,7 +37,7 @@ class KeptFacts(Struct):
     notes: str = ""
     last_used: float = 0.0
     paths: list[str] = field(default_factory=list)
-    # what drafts for it gained, by their contents
+    # gains of drafts for it, by their contents
     drafts: dict[str, tuple[float, int]] = field(default_factory=dict)
 
 

@@ -18,7 +18,7 @@ _PICTURES = frozenset(
     )
 )  # fmt: skip
 _HEADS = frozenset(("eagle", "eagle3", "dflash", "gemma4-assistant", "medusa"))
-# what some programs call a head of theirs, in a form that llama.cpp does not read
+# names of some programs for heads in a form that llama.cpp does not read
 _OTHER_HEADS = "dflash-draft"
 # llama.cpp's pooling types: mean, first, last; and the one of rerankers
 _POOLED, _RANKED = (1, 2, 3), 4

@@ -26,7 +26,7 @@ _METHODS = frozenset(
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.safetensors$")
 _LARGEST_HEADER = 100_000_000
 _LARGEST_JSON = 200_000_000
-# what a folder needs beside its weights
+# files that a folder needs beside its weights
 FOLDER_FILES = re.compile(
     r"config\.json|generation_config\.json|tokenizer.*|special_tokens_map\.json|added_tokens\.json"
     r"|vocab\.(?:json|txt)|merges\.txt|chat_template.*|.*\.index\.json|.*\.tiktoken|.*\.model",
@@ -39,7 +39,7 @@ class MlxFolder(Struct, frozen=True):
 
     config: Mapping[str, Any]
     tokenizer: Mapping[str, Any]
-    # what the tokenizer's configuration calls the tokens that begin and end a text
+    # names in the tokenizer's configuration of the tokens that begin and end a text
     begin: str
     end: str
     size: int

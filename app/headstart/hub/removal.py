@@ -20,7 +20,7 @@ from headstart.core.models.installed import InstalledModel
 from headstart.core.models.split_files import parts
 from headstart.hub.sources import ModelSource
 
-# what a model's folder has beside its weights, by the names that programs write: other files that
+# files beside the weights in a model's folder, by the names that programs write: other files that
 # lie there are somebody's own
 _BESIDE = re.compile(
     r"config\.json|generation_config\.json|tokenizer(?:_config)?\.json|tokenizer\.model(?:\.v\d+)?"

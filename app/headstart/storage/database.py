@@ -46,13 +46,13 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
     def _on_connect(raw: sqlite3.Connection, _record: Any) -> None:
         # one byte that is not UTF-8 must not make a whole chat unreadable
         raw.text_factory = _text
-        # what the index of words is made of
+        # the source of the index of words
         raw.create_function("fold", 1, fold, deterministic=True)
         # SQLite's own way knows the letters of English only
         raw.create_function("plain", 1, _plain, deterministic=True)
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("PRAGMA foreign_keys=ON")
-        # what is deleted is overwritten
+        # deleted text is overwritten
         raw.execute("PRAGMA secure_delete=ON")
         # the one transaction that must survive a power cut asks for FULL (see `durable`)
         raw.execute("PRAGMA synchronous=NORMAL")

@@ -57,7 +57,7 @@ class Store(Struct, frozen=True):
     unsent: UnsentTable
     blobs: Blobs
     interrupted: int  # replies that the last run left unfinished
-    # what the user should hear about the state that the database was in
+    # news for the user about the state of the database
     notices: tuple[Told, ...] = ()
     # why nothing can be written; None where it can
     read_only: Told | None = None

@@ -46,7 +46,7 @@ class OpenChat(QObject):
         self._unsent: dict[str, str] = {}
         self._parts: dict[str, tuple[OtherPart, ...]] = {}
         self._sending: set[str] = set()
-        # what waits until a reply has ended
+        # actions that wait until a reply has ended
         self.queue = Queue()
         self._chat = chats.begin().chat()
         # new chats that were left while their text was being stored
@@ -107,7 +107,7 @@ class OpenChat(QObject):
 
     def _leave(self, left: Chat) -> None:
         """A chat that was begun is not open any more."""
-        # what was begun for a private chat is forgotten with it
+        # work begun for a private chat is forgotten with it
         if left.private or not self._has(left.id):
             self._unsent.pop(left.id, None)
             self._parts.pop(left.id, None)

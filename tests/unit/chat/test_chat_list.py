@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from headstart.chat import chat_list
 from headstart.chat.changes import ChatChanged, What
-from headstart.core.chats.values import now_ms
 from headstart.core.errors import EnvironmentProblem
 from tests.support.answers import Answer, Talk
 
@@ -63,34 +60,29 @@ async def test_what_is_deleted_for_good_is_gone(talk: Talk, chat: str) -> None:
     assert await talk.branches.whole(chat) == []
 
 
-async def test_the_trash_is_swept_when_the_days_are_over(
-    talk: Talk, chat: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_trash_is_swept_when_the_days_are_over(talk: Talk, chat: str) -> None:
     await talk.say(chat, "Rivers")
     await talk.chat_list.delete(chat)
     await talk.chat_list.sweep()
     assert len(await talk.chat_list.trash()) == 1
-    later = now_ms() + (talk.preferences.current.trash_days + 1) * chat_list.DAY_MS
-    monkeypatch.setattr(chat_list, "now_ms", lambda: later)
+    talk.background.pass_time((talk.preferences.current.trash_days + 1) * chat_list.DAY_MS / 1000)
     await talk.chat_list.sweep()
     assert await talk.chat_list.trash() == []
 
 
-async def test_without_a_trash_a_chat_is_gone_when_its_undo_is_over(
-    talk: Talk, chat: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chat_list, "UNDO_SECONDS", 0.05)
+async def test_without_a_trash_a_chat_is_gone_when_its_undo_is_over(talk: Talk, chat: str) -> None:
     talk.preferences.update(trash_days=0)
     await talk.say(chat, "Rivers")
     await talk.chat_list.delete(chat)
     await talk.chat_list.undo_delete(chat)
-    await asyncio.sleep(0.1)
+    talk.background.pass_time(chat_list.UNDO_SECONDS + 1)
+    await talk.background.close(5)
     assert await _titles(talk) == ["Rivers"]
     await talk.chat_list.delete(chat)
-    for _ in range(100):
-        if not await talk.chat_list.trash():
-            break
-        await asyncio.sleep(0.02)
+    talk.background.pass_time(chat_list.UNDO_SECONDS - 1)
+    assert len(await talk.chat_list.trash()) == 1
+    talk.background.pass_time(2)
+    await talk.background.close(5)
     assert await talk.chat_list.trash() == []
 
 

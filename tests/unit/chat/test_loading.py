@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from headstart.chat.answering.idle_unload import IdleUnload
 from headstart.chat.answering.loading import Loader
-from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelsLoaded, ReplyEnded
 from headstart.chat.preferences import Preferences
@@ -20,6 +18,7 @@ from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.schema import Settings, changed
 from headstart.engine.runner import Runner
 from headstart.storage.adapters.settings_file import SettingsFile
+from tests.support.manual_time import ManualBackground
 
 ENGINE = Settings().engine
 FIRST, SECOND = (
@@ -57,21 +56,25 @@ def test_a_model_that_made_room_is_not_loaded_any_more(loader: Loader) -> None:
 
 
 class Seconds:
-    """An idle unloader whose minutes are short, over a loader that only notes what it is told."""
+    """An idle unloader with a time of its own, over a loader that only notes its calls."""
 
     def __init__(self, folder: Path, library: LibrarySettings) -> None:
         self.unloaded: list[list[str]] = []
         self.writing = self.loading = False
-        self.broadcast = Broadcast()
+        self.broadcast, self.background = Broadcast(), ManualBackground()
         settings = changed(Settings(), library=library)
         preferences = Preferences(settings, SettingsFile(folder / "settings.json"))
         self.idle = IdleUnload(
             self,  # type: ignore[arg-type]
             preferences,
             self.broadcast,
-            Background(),
-            minute=0.25,
+            self.background,
         )
+
+    async def calls(self) -> list[list[str]]:
+        """Keys of each call so far."""
+        await self.background.close(5)
+        return self.unloaded
 
     async def unload(self, keys: list[str]) -> None:
         self.unloaded.append(keys)
@@ -85,14 +88,14 @@ async def test_idle_models_are_unloaded_but_not_those_that_are_kept(tmp_path: Pa
     kept = (SECOND.model.key,)
     world = Seconds(tmp_path, LibrarySettings(unload_minutes=2, kept=kept))
     world.loaded(FIRST, SECOND)
-    await asyncio.sleep(0.3)
-    assert world.unloaded == []
+    world.background.pass_time(119)
+    assert await world.calls() == []
     # a reply begins the wait again
     world.broadcast.tell(ReplyEnded("chat", "message"))
-    await asyncio.sleep(0.25)
-    assert world.unloaded == []
-    await asyncio.sleep(0.5)
-    assert world.unloaded == [[FIRST.model.key]]
+    world.background.pass_time(119)
+    assert await world.calls() == []
+    world.background.pass_time(2)
+    assert await world.calls() == [[FIRST.model.key]]
 
 
 @pytest.mark.parametrize("library", [LibrarySettings(), LibrarySettings(unload_minutes=1)])
@@ -102,8 +105,8 @@ async def test_nothing_is_unloaded_unasked_or_while_it_writes(
     world = Seconds(tmp_path, library)
     world.writing = bool(library.unload_minutes)
     world.loaded(FIRST)
-    await asyncio.sleep(0.5)
-    assert world.unloaded == []
+    world.background.pass_time(3600)
+    assert await world.calls() == []
 
 
 def test_what_is_in_memory_decides_what_counts_as_loaded(loader: Loader) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from headstart.engine.stop import NEVER, StopSignal
+from tests.support.fake_decoder import Clock
 
 
 def test_a_signal_stops_when_it_is_told() -> None:
@@ -17,10 +16,14 @@ def test_a_signal_stops_when_it_is_told() -> None:
 
 def test_a_deadline_stops_by_itself() -> None:
     assert StopSignal(-1).stopped
-    signal = StopSignal(0.01)
+    clock = Clock()
+    signal, part = StopSignal(10, clock), StopSignal(None, clock).within(20)
+    clock.now = 9.9
     assert not signal.stopped
-    time.sleep(0.02)
-    assert signal.stopped
+    clock.now = 10.1
+    assert (signal.stopped, part.stopped) == (True, False)
+    clock.now = 20.1
+    assert part.stopped
 
 
 def test_a_part_of_the_time_ends_with_the_whole() -> None:

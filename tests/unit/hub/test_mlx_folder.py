@@ -119,7 +119,7 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
         "does not know (exl3)",
     ),
     "code of its own": (_change("config.json", model_file="mine.py"), "never run"),
-    "no kind": (_change("config.json", model_type=None), "what kind of model"),
+    "no kind": (_change("config.json", model_type=None), "kind of model"),
 }
 
 

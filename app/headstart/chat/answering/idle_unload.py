@@ -3,31 +3,25 @@ event loop's thread."""
 
 from __future__ import annotations
 
-import asyncio
-
 from headstart.chat.answering.loading import Loader
-from headstart.chat.background import Background
+from headstart.chat.background import Background, Timer
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelsLoaded, ReplyEnded
 from headstart.chat.preferences import Preferences
 
 
 class IdleUnload:
-    """`minute`: how long one is, for tests."""
-
     def __init__(
         self,
         loader: Loader,
         preferences: Preferences,
         broadcast: Broadcast,
         background: Background,
-        minute: float = 60.0,
     ) -> None:
         self._loader = loader
         self._preferences = preferences
         self._background = background
-        self._minute = minute
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
         self._loaded: tuple[str, ...] = ()
         broadcast.on(ModelsLoaded, self._on_loaded)
         broadcast.on(ReplyEnded, lambda _change: self._wait())
@@ -45,8 +39,7 @@ class IdleUnload:
         self.close()
         library = self._preferences.current.library
         if library.unload_minutes and set(self._loaded) - set(library.kept):
-            seconds = library.unload_minutes * self._minute
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._unload)
+            self._timer = self._background.later(60 * library.unload_minutes, self._unload)
 
     def _unload(self) -> None:
         if self._loader.writing:

@@ -27,7 +27,7 @@ from headstart.engine.stream import Stream
 
 log = logging.getLogger(__name__)
 
-# what the next prompt of a chat begins with; None where nothing can be read now
+# the beginning of a chat's next prompt; None where nothing can be read now
 Prepare = Callable[[Unsent], Awaitable[AheadRequest | None]]
 
 

@@ -154,7 +154,7 @@ class ServerDrafts:
             return None
         settings = self._preferences.current
         load = LoadRequest(model, settings.engine)
-        # what it cannot see it gets as text, as every model does that sees nothing
+        # images come as text, as for every model that sees nothing
         messages = tuple(replace(one, images=()) for one in request.messages)
         drafting = GenerationRequest(
             load,

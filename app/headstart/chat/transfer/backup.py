@@ -192,7 +192,7 @@ class Backups:
         with contextlib.closing(sqlite3.connect(copy)) as connection:
             # the index of words is made again where the backup is used
             search_tables.empty(connection)
-            # what was deleted is a lot of zeros
+            # deleted text is zeros
             connection.execute("VACUUM")
             counts = [
                 connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]

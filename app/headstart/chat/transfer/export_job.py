@@ -109,7 +109,7 @@ class Job:
 
     def _conversation(self, tree: ChatTree, models: ModelNames) -> ExchangeChat:
         if self._open_parts:
-            # what is being written is in no part yet; it may have ended since
+            # a reply that is being written is in no part yet; it may have ended since
             messages = tuple(
                 replace(one, parts=self._open_parts.get(one.id, one.parts))
                 if one.status is MessageStatus.OPEN
@@ -141,7 +141,7 @@ class Job:
         for conversation in self.conversations():
             name = given.take(conversation.title, self._format.suffix)
             while name.casefold() in taken:
-                # what is there belongs to somebody
+                # an existing file belongs to somebody
                 name = given.take(conversation.title, self._format.suffix)
             write_whole(folder / name, self._bytes(conversation), wait=False, shared=True)
             count += 1

@@ -47,7 +47,7 @@ _SUFFIX = ".md"
 _LARGEST = 256 << 20
 # seconds of rest after a change before a file is written
 REST = 2.0
-# what of a chat is not in its file
+# changes of a chat that its file does not show
 _UNSEEN = (What.PINNED, What.MODEL, What.OPTIONS)
 
 

@@ -52,7 +52,7 @@ class SpeculationStats(Struct, frozen=True):
     draft_accepted: int = 0
     lookup_verified: int = 0
     lookup_accepted: int = 0
-    # what the same tokens would have taken one by one, from the measured speed of such steps
+    # seconds of the same tokens one by one, from the measured speed of such steps
     plain_seconds: float = 0.0
 
     def against_plain(self, seconds: float) -> float | None:
@@ -190,7 +190,7 @@ class Chat(Struct, frozen=True):
     folder: str = ""
     tags: tuple[str, ...] = ()
     archived: bool = False
-    # what the folders say that it is in, the innermost first
+    # options of the folders that it is in, the innermost first
     above: tuple[ChatOptions, ...] = ()
 
 

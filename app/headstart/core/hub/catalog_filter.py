@@ -29,7 +29,7 @@ _BESIDE = 1.15
 _MOST_SHARE = 0.9
 _SIZE = re.compile(r"(?:^|[-_.])[AE]?\d+(?:\.\d+)?[BM](?=$|[-_.])", re.IGNORECASE)
 _GENERATION = re.compile(r"[A-Za-z]+[-_ ]?\d+(?:\.\d+)?")
-# what most people choose, the best first; for small models every bit shows
+# popular quantizations, the best first; for small models every bit shows
 _BALANCED = (
     "UD-Q4_K_XL", "Q4_K_M", "MXFP4", "MXFP4_MOE", "UD-Q4_K_M", "Q5_K_M", "IQ4_XS", "Q4_K_S",
     "IQ4_NL", "Q4_0", "4-bit",
@@ -98,7 +98,7 @@ def likely_drafts(page: Sequence[Repository], target: Repository) -> list[Reposi
     ]
 
 
-# what repositories of heads are called after the model that they are for
+# endings of the names of heads' repositories, after the model's name
 _HEADS = ("DFlash", "DSpark", "EAGLE3")
 
 

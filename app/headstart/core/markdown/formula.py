@@ -25,7 +25,7 @@ _NO_SIGN = "the font has no"
 # drawn formulas that are kept; a page of mathematics has a hundred
 _KEPT = 1_000
 _VIEW = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
-# what only browsers and screen readers understand; QtSvg warns of each
+# attributes for browsers and screen readers only; QtSvg warns of each
 _UNWANTED = re.compile(
     r"<title\b.*?</title>|<metadata\b.*?</metadata>|<style\b.*?</style>|<text\b.*?</text>",
     re.DOTALL,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-# what a token is as HTML, decided by the token alone
+# the HTML of a token, decided by the token alone
 Rule = Callable[["Token"], str]
 
 # of a token of a formula: `content` is the LaTeX, `markup` what it stood between
@@ -44,7 +44,7 @@ _PRICE = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}[,;.:)]*\s+(?!\\)[a-zA-Z]{2,}")
 # longer ones are no formulas, but two prices
 _LONGEST_INLINE = 2_000
 _MOST_LINES = 300
-# what an address in the middle of a text begins with, and a character before that
+# the beginning of an address in a text, and a character before that
 _SCHEME = re.compile(r"(?:^|[^a-z0-9.+-])(?:https?|ftp)$", re.IGNORECASE)
 _LONGEST_SCHEME = len("https") + 1
 

@@ -43,7 +43,7 @@ def words_of(text: str) -> str:
                 out += notes
                 notes.clear()
                 out.append("".join(_inline_words(one) for one in token.children or ()))
-                # what comes next is apart by an empty line, but in lists and tables
+                # the next block is apart by an empty line, but in lists and tables
                 out.append("" if in_cell else "\n" if lists else "\n\n")
             case "fence" | "code_block":
                 out.append(token.content.rstrip("\n") + "\n\n")

@@ -31,7 +31,7 @@ class ModelCard(Struct, frozen=True):
     architecture: str
     cache: CacheKind
     context_length: int
-    # what decides how much memory it takes
+    # the figures that decide its memory
     shape: ModelShape
     vocabulary_size: int
     vocabulary: Vocabulary

@@ -28,7 +28,7 @@ RECURRENT_SEQUENCES, UNDO = 2, 4
 # contexts that are chosen automatically, the first one that suits; models that were trained for
 # less get that
 _AUTOMATIC = (32_768, 24_576, 16_384, 12_288, 8_192, 6_144, 4_096, 2_048)
-# what a conversation, or a model that reasons, should have where it fits at all
+# the context for a conversation, or a model that reasons, where it fits at all
 _USEFUL = 8_192
 # keys and values of a larger automatic context may take so much of the memory
 _KV_SHARE = 1 / 8
@@ -36,7 +36,7 @@ _KV_SHARE = 1 / 8
 _UNKNOWN_SHARE = 0.1
 # of the memory, what other programs and the system keep at least
 _SPARE_SHARE = 0.05
-# what can be used at all, with everything else that is not needed out of the way
+# the usable share, with everything else out of the way
 _MOST_SHARE = 0.9
 # a token's text and merges in the tokenizer, and what every context takes
 _VOCABULARY_BYTES, _FIXED_BYTES = 350, 12 << 20

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from headstart.core.models.ref import ModelFormat
 
-# what `Speculation.draft` is where the model drafts with its own layers
+# the value of `Speculation.draft` where the model drafts with its own layers
 OWN_LAYERS = "own-layers"
 # and where the installed draft that gains most is taken
 AUTOMATIC = "automatic"

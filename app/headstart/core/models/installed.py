@@ -31,7 +31,7 @@ class InstalledModel(Struct, frozen=True):
     content: str
     about: About = field(default_factory=About)
     notes: str = ""
-    # what the user calls it, if not by its file's name
+    # the user's name for it, if not the file's
     renamed: bool = False
     last_used: float = 0.0
     # other places with the same bytes

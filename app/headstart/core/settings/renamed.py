@@ -14,7 +14,7 @@ NEW_NAMES = {
     "show_stats": "stats_shown",
 }
 
-# what a field's older values are called
+# new names of a field's older values
 NEW_VALUES: dict[str, dict[Any, str]] = {
     "flash_attention": {True: "auto", False: "off"},
     "show_stats": {True: "speed", False: "none"},

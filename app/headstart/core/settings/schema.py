@@ -71,7 +71,7 @@ class ChatOptions(Overrides, frozen=True, omit_defaults=True):
 
     # whether what the model has read of this chat may be kept on disk
     keep_on_disk: bool = True
-    # what the variables of its system prompt stand for
+    # values of the variables of its system prompt
     values: dict[str, Annotated[str, Meta(max_length=LONGEST_VALUE)]] = {}
 
 
@@ -133,7 +133,7 @@ class Settings(Struct, frozen=True):
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)
     # at most one for each model
-    # what chats with one model begin from
+    # beginnings of chats with one model
     models: tuple[ModelOptions, ...] = ()
     presets: Annotated[tuple[Preset, ...], Meta(max_length=200)] = ()
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = PROMPTS

@@ -124,7 +124,7 @@ def match_of(query: str) -> str:
         ways = [one for one in dict.fromkeys((_quoted(given), _quoted(plain(given)))) if one]
         if not ways:
             continue
-        # what is still being typed; a phrase that was closed is not
+        # a word that is still being typed; a closed phrase is not
         open_end = part is parts[-1] and word is not None and not query[-1:].isspace()
         if open_end and len(given) == 1 and given.isascii():
             # a letter begins a tenth of all words: a second one says which (70 ms of looking less)

@@ -46,7 +46,7 @@ class _Words(string.Formatter):
     def _half(self, code: str, half: slice) -> str:
         halves = catalogue().get(code)
         if halves is None:
-            # what was stored before it was a code is told as it is
+            # a text from before there were codes is told as it is
             return code if half.start == 0 else ""
         # a sentence that names itself, in a damaged row, ends here
         inner = {name: fact for name, fact in self._facts.items() if fact != code}

@@ -36,7 +36,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "",
     ),
     "consent-needed": (
-        "What you write in this chat would be sent to {host}.",
+        "The text of this chat would be sent to {host}.",
         "Allow it, or choose a model on this computer.",
     ),
     "file-not-written": (
@@ -95,7 +95,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "",
     ),
     "message-damaged": (
-        "Part of this message was damaged on the disk. What could be read is shown.",
+        "Part of this message was damaged on the disk. The rest is shown.",
         "",
     ),
     "reply-not-saved": (

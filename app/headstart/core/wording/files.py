@@ -107,7 +107,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Was it moved or deleted? Choose another model.",
     ),
     "model-type-missing": (
-        "{name} does not say what kind of model it is.",
+        "{name} does not name its kind of model.",
         "Download the folder again, or choose another model.",
     ),
     "no-tokenizer": (

@@ -29,14 +29,17 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "download-disk-full": (
         "The disk is nearly full: {needed:size} more is needed, and {free:size} is free.",
-        "Free some space, then resume. What has arrived is kept.",
+        "Free some space, then resume. The part that has arrived is kept.",
     ),
     "download-disk": (
         "The disk reported: {reason}.",
-        "Check the disk and the folder's permissions, then resume. What has arrived is kept.",
+        (
+            "Check the disk and the folder's permissions, then resume. The part that has arrived "
+            "is kept."
+        ),
     ),
     "download-differs": (
-        "{name} was fetched whole, and is not what the hub says it should be.",
+        "{name} was fetched whole, and differs from the file that the hub describes.",
         "The file on the server may be damaged: try again later, or choose another one.",
     ),
     "download-internal": (

@@ -63,7 +63,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Get the one for images, and put it into the same folder.",
     ),
     "projector-without-room": (
-        "What {model} sees with needs {need:size} of memory, and {free:size} is free.",
+        "The projector of {model} needs {need:size} of memory, and {free:size} is free.",
         "Close other programs, or unload another model.",
     ),
     "does-not-fit": (
@@ -164,7 +164,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "weights-lost": (
         "The file of {name} was cut, emptied or became unreachable while it was in use.",
-        "What was written is kept. See that the file is whole, or choose another model.",
+        "The text so far is kept. See that the file is whole, or choose another model.",
     ),
     "no-room-to-calibrate": (
         "This chat fills the model's context: there is no room to measure.",

@@ -82,16 +82,16 @@ NOTICES: dict[str, str] = {
         "opened, and nothing is loaded or prefilled until you send a message."
     ),
     "engine-restarted": (
-        "The engine did not answer any more and was started again. What had been written is kept; "
-        "the model is loaded again with the next message."
+        "The engine did not answer any more and was started again. The text so far is kept; the "
+        "model is loaded again with the next message."
     ),
     "database-salvaged": (
         "The chat database could not be used as it was: {problem:message}. "
         "{messages:n message|messages} in {chats:n chat|chats} could be read."
     ),
     "salvage-finished": (
-        "The chat database was damaged, and the program ended while it was saved. What could be "
-        "read of it is here; the damaged file is beside it."
+        "The chat database was damaged, and the program ended while it was saved. Everything "
+        "that could be read is here; the damaged file is beside it."
     ),
     "salvaged-from-copies": "{count:n message|messages} came from a copy in backups.",
     "salvaged-with-damage": (

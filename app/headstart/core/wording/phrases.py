@@ -44,7 +44,7 @@ DATABASE: dict[str, tuple[str, str]] = {
     ),
 }
 
-# what was found at the start that made a new database necessary
+# reasons at the start for a new database
 SALVAGED: dict[str, tuple[str, str]] = {
     "was-damaged": ("it was damaged", ""),
     "was-empty": ("it was empty", ""),
@@ -86,12 +86,12 @@ MODELS: dict[str, tuple[str, str]] = {
 TEMPLATES: dict[str, tuple[str, str]] = {
     "template-missing": ("the model brings no chat template", ""),
     "template-broken": ("the model's chat template does not work ({error})", ""),
-    "template-leaves-out": ("the model's chat template leaves out what is written", ""),
+    "template-leaves-out": ("the model's chat template leaves text out", ""),
     "form-chatml": ("the ChatML form is used instead", ""),
     "form-plain": ("a plain User/Assistant form is used instead", ""),
 }
 
-# what a model is worth as a draft of another
+# the worth of a model as a draft of another
 DRAFTS: dict[str, tuple[str, str]] = {
     "draft-same-model": ("the same model as the target", ""),
     "draft-too-large": (
@@ -143,7 +143,7 @@ DRAFTS: dict[str, tuple[str, str]] = {
     ),
 }
 
-# what became of a settings file that could not be used
+# the fate of a settings file that could not be used
 ASIDE: dict[str, tuple[str, str]] = {
     "kept-aside": ("It was kept as {kept}.", ""),
     "not-kept-aside": ("It could not be kept aside ({reason}).", ""),

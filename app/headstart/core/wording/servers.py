@@ -5,13 +5,13 @@ from __future__ import annotations
 PROBLEMS: dict[str, tuple[str, str]] = {
     "answer-too-long": (
         "{host} sends more than a reply can have.",
-        "What was written is kept. If this happens always, it is no model that answers there.",
+        "The text so far is kept. If this happens always, no model answers there.",
     ),
     "answer-unreadable": (
         "{host} sent something that is not part of a chat.",
         (
-            "What was written is kept; “Continue” tries again. If this happens always, "
-            "it is not a server with the OpenAI chat API."
+            "The text so far is kept; “Continue” tries again. If this happens always, it is not "
+            "a server with the OpenAI chat API."
         ),
     ),
     "cannot-be-reached": (
@@ -31,7 +31,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "connection-ended": (
         "{host} ended the connection in the middle of the reply.",
-        "What was written is kept; “Continue” goes on from there.",
+        "The text so far is kept; “Continue” goes on from there.",
     ),
     "connection-failed": (
         "The connection to {host} failed: {reason}.",
@@ -71,7 +71,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "reply-ended-with-error": (
         "{host} ended the reply with an error: {reason}.",
-        "What was written is kept; “Continue” tries again.",
+        "The text so far is kept; “Continue” tries again.",
     ),
     "request-refused": (
         "{host} refuses this request (status {status}){said}.",
@@ -116,8 +116,8 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "server-silent": (
         "{host} said nothing for {seconds:n second|seconds}.",
         (
-            "What was written is kept; “Continue” tries again. A slow server may need a"
-            " longer timeout (under Settings, Servers)."
+            "The text so far is kept; “Continue” tries again. A slow server may need a longer "
+            "timeout (under Settings, Servers)."
         ),
     ),
 }

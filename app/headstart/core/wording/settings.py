@@ -51,7 +51,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "EngineSettings.window_cache=window": ("Window only", ""),
     "EngineSettings.check_memory": (
         "Check memory",
-        "Refuse models that do not fit into memory, with what would fit",
+        "Refuse models that do not fit into memory, and say which would",
     ),
     "EngineSettings.check_memory:label": ("refuse models that do not fit", ""),
     "EngineSettings.batch": ("Batch", "Tokens prefilled at once, at least 128; 0 is automatic"),
@@ -127,11 +127,11 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "Prompt cache on disk",
         "So that nothing is recomputed after a restart",
     ),
-    "PrefixSettings.most_gb": ("Max disk space", "Never more than a quarter of what is free"),
+    "PrefixSettings.most_gb": ("Max disk space", "Never more than a quarter of the free space"),
     "PrefixSettings.most_gb:unit": ("GB", ""),
     "PrefixSettings.memory_mb": (
         "Max memory",
-        "For what is not in a loaded model's context; 0 is automatic",
+        "For records outside a loaded model's context; 0 is automatic",
     ),
     "PrefixSettings.memory_mb:special": ("automatic", ""),
     "PrefixSettings.memory_mb:unit": ("MB", ""),
@@ -161,7 +161,10 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "Reuse repeated text",
         "Drafts copies of earlier text, without a model",
     ),
-    "Speculation.depth_mode": ("Draft depth", "Auto measures, and stops what is slower"),
+    "Speculation.depth_mode": (
+        "Draft depth",
+        ("Automatic: measured, and stopped where it is slower"),
+    ),
     "Speculation.depth": ("Fixed depth", "Tokens drafted before each verification"),
     "Speculation.min_probability": (
         "Minimum draft probability",
@@ -210,7 +213,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     ),
     "automatic-context": (
         (
-            "Automatic: what the model was trained for, at most {most:,} tokens and as far as "
+            "Automatic: the length it was trained for, at most {most:,} tokens and as far as "
             "memory allows: all of it is taken at once."
         ),
         "",
@@ -223,7 +226,10 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "",
     ),
     "automatic-kv-type": (
-        "Another choice reads chats once more: what was kept fits the old one only. For llama.cpp.",
+        (
+            "Another choice processes chats once more: kept state fits the old one only. For "
+            "llama.cpp."
+        ),
         "",
     ),
     "automatic-exact": (

@@ -39,7 +39,7 @@ class DecoderBase:
     # a backend that gives them has others
     _states: States = NoStates()
     seconds: Callable[[], float] = staticmethod(perf_counter)
-    # what it sees with, where it does
+    # its projector, where it sees
     _images: ImageTokens | None = None
 
     def __init__(self) -> None:

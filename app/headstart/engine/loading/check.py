@@ -76,7 +76,7 @@ def check(
     found = select.check_unknown(model, tried, stop, progress)
     resources.checked.add(model, engine, found.lacking)
     if device:
-        # what could not be measured is not tried again at each start
+        # a figure that could not be measured is not tried again at each start
         remember(resources.profiles, key, found.tuning or Tuning())
     return found
 

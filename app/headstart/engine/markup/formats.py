@@ -27,7 +27,7 @@ class Mark(Enum):
     HEADER = "header"
     # words about what has ended, up to a BODY
     CLOSING = "closing"
-    # what the header said
+    # the words of the header
     BODY = "body"
     # the same as before; the mark alone is left out
     SAME = "same"

@@ -38,7 +38,7 @@ class TextStream:
         self._kind = PartKind.TEXT
         # None where no header is being read
         self._header: str | None = None
-        # what is written of a call, its name where that is known, and what it began with
+        # the text of a call, its name where that is known, and its opening mark
         self._call: list[str] | None = None
         self._called = self._call_mark = ""
         self.calls: list[Call] = []
@@ -160,7 +160,7 @@ class TextStream:
                 return pieces
             self._take(at, pieces)
             if mark not in self._marks:
-                # what came before it has made it text
+                # the words before it have made it text
                 continue
             self._take(len(mark), None)
             self._apply(mark, pieces)

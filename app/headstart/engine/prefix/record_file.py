@@ -33,7 +33,7 @@ _BODY = struct.Struct("<32s32s32sIIII")
 _KINDS = {RecordKind.RANGE: 1, RecordKind.SNAPSHOT: 2}
 # larger than any real record has: a damaged count must not ask for all memory
 _MOST_PARTS = 4096
-# what is hashed lies in the processor's cache
+# hashed pieces lie in the processor's cache
 _BLOCK = 1 << 19
 # Windows removes no file that is mapped
 _MAPS = sys.platform != "win32"

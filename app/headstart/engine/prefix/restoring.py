@@ -47,7 +47,7 @@ class Restoring:
         if len(tokens) != plan.cut:
             return Restored()
         memory, disk = self._append_all(tokens, plan.steps, stop)
-        # what lay within the resident part was there already
+        # chunks within the resident part were there already
         lost = max(0, reach - plan.cut)
         return Restored(max(0, memory - lost), disk) if memory else Restored(0, max(0, disk - lost))
 

@@ -134,7 +134,7 @@ class PrefixStore:
 
     def _read(self, entry: PrefixEntry) -> Payload | None:
         """On a reader's thread."""
-        # what is read a second time is worth memory of its own
+        # a record that is read a second time is worth memory of its own
         keep = entry.reads > 0
         try:
             payload = record_file.read(self.writer.path(entry.info), entry.info, keep)

@@ -14,7 +14,7 @@ from headstart.engine.remote.problems import too_long
 
 # characters of a reply, reasoning included: some hundred thousand words
 _LONGEST_REPLY = 4_000_000
-# what an event without text counts
+# the weight of an event without text
 _EVENT = 40
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # the first word may take so many times the timeout: the prompt is prefilled in silence
 FIRST_TIMES = 10
 TRIES = 4
-# what may come after the end of a reply: its figures
+# seconds for figures after the end of a reply
 LAST_SECONDS = 5.0
 # names of an end that was none
 _BROKEN = ("abort", "error")
@@ -74,7 +74,7 @@ class RemoteTurn:
         self._request = request
         self._emit = emit
         self._signal = stop
-        # what is sent as the beginning of the reply
+        # the sent beginning of the reply
         self._before = self._sent = request.reply_so_far.text
         self._incoming = Incoming(self._connection, request.sampling.stop, self._sent)
         self._text = self._incoming.text

@@ -40,7 +40,7 @@ from headstart.engine.sandbox.sizes import (
     stored,
 )
 
-# what a call of a macro counts
+# the cost of a call of a macro
 _CALL = 10
 # characters
 _LONGEST_TIME = 200

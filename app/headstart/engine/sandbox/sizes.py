@@ -19,7 +19,7 @@ from headstart.engine.sandbox.budget import TooMuch, charge, step, tick
 LARGEST_PRODUCT = 100_000
 # characters of a template: its nested parts are compiled in quadratic time
 _LONGEST_SOURCE = 100_000
-# what a prompt may have more than a few times its messages, characters
+# characters that a prompt may have beyond a few times its messages
 _MOST_ADDED = 1_000_000
 # values within values, those counted twice that are named twice, and how deep they may lie
 _MOST_VALUES, _DEEPEST = 200_000, 200

@@ -21,7 +21,7 @@ _PRIOR_WEIGHT = 3.0
 _FADE = 0.993
 _RECENT_FADE, _RECENT_WEIGHT, _RECENT_MOST = 0.92, 4.0, 1.1
 
-# what stored profiles call fields that have another name by now
+# names in stored profiles of fields that have another name by now
 _STORED = {
     "verified": "tested",
     "all_verified": "all_tested",

@@ -45,7 +45,7 @@ class BlockDraft(HiddenStateDraft):
         """Have the head hold the text. Scored are blocks, as rounds have them: of each, the tokens
         up to the first wrong one."""
         self._start_over(window)
-        # what reading was thought to take at the worst, since blocks are part of that
+        # reading at its worst, since blocks are part of that
         within = costs.worst_seconds(self.lag, len(self.held))
         return list(self._read_and_score(costs, score, within))
 

@@ -65,7 +65,7 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
     if not total:
         return
     done = 0
-    # what it had read gives way to the text that it is scored on
+    # its state gives way to the text that it is scored on
     state.free_draft()
     tell(0, total)
     tokens = _some_tokens(target)

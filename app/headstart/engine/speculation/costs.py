@@ -14,7 +14,7 @@ from itertools import accumulate
 
 import msgspec
 
-# what one more row costs where nothing was measured yet, in forwards of one token
+# the cost of one more row where nothing was measured yet, in forwards of one token
 PRIOR_SLOPE = 0.2
 # unknown counts are thought a little better than their neighbours, so that they get tried
 OPTIMISM = 0.97
@@ -58,7 +58,7 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
     surprised: bool = False
     # that forward was as slow as before: the next surprise is the ratio's
     ratios_doubted: bool = False
-    # what a token takes of a forward of one, where some forwards give several
+    # a token's share of a forward of one, where some forwards give several
     share: float = 1.0
 
     @property

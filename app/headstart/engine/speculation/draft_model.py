@@ -33,7 +33,7 @@ class DraftModel:
 
     # the target's hidden states that it drafts from; only heads do
     rows: HiddenRows | None = None
-    # what its tokens are shown as
+    # the origin that its tokens are shown with
     origin = Origin.DRAFT
 
     def __init__(
@@ -56,7 +56,7 @@ class DraftModel:
         self.held: list[int] = []
         self.good = 0
         self.offset = 0
-        # what it is about to draft; who goes on from its own states, or from checkpoints, cannot
+        # ideas for its next tokens; a draft with states of its own, or with checkpoints, takes none
         self.second_stage = SecondStage(same=isinstance(mapping, SameTokens))
         self._two_stages = self.rows is None and decoder.facts.rollback == "exact"
         self._sampler: Sampler | None = None

@@ -79,7 +79,7 @@ class EarlierChats:
                 yield
             texts = asked.result()
             yield
-            # what was written since the start is among them
+            # texts since the start are among them
             self.history.clear()
             for text in texts:
                 self.history.add(encode(text))

@@ -26,7 +26,7 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, told
 from headstart.engine.speculation.compatibility import PairVerdict
 
-# what each backend runs
+# kinds of heads that each backend runs
 _RUN: dict[ModelFormat, frozenset[HeadKind]] = {
     "gguf": frozenset(
         (HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3, HeadKind.ASSISTANT, *BLOCKS)

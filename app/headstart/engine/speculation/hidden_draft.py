@@ -92,7 +92,7 @@ class HiddenStateDraft(DraftModel):
     def restore(self) -> None:
         self._state.restored = None
         self._cut_to(self._solid)
-        # what comes back was made of the target's rows
+        # the restored state was made of the target's rows
         self._solid = self._context
         try:
             super().restore()

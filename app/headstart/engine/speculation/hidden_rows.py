@@ -41,7 +41,7 @@ class HiddenRows:
         their place."""
         unknown = np.flatnonzero(np.isnan(rows[:, 0]))
         if len(unknown):
-            # what a backend did not have
+            # rows that a backend did not have
             behind = int(unknown[-1]) + 1
             position, rows = position + behind, rows[behind:]
             self.clear(position)

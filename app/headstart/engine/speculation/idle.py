@@ -79,7 +79,7 @@ def _learn(state: SpeculationState, reply: WrittenReply, stop: StopSignal) -> bo
     except DecodeAborted:
         raise
     except Exception:
-        # what fails once would fail each time
+        # a failure would come each time
         state.last_reply = None
         raise
     state.last_reply = None

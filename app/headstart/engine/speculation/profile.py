@@ -13,7 +13,7 @@ from headstart.core.models.profiles import ProfileKey, Profiles, recall
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.costs import Costs
 
-# what is carried from one reply to the next at most: more would forgive a slow reply
+# the most that is carried from one reply to the next: more would forgive a slow reply
 TIME_BUDGET_LIMIT = 8.0
 
 

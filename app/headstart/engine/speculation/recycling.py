@@ -59,7 +59,7 @@ class Recycling:
         """A row was computed after the text; `token` was drawn from it and goes on with it."""
         key, last = self._key, self._key & 0xFFFFFFFF
         known = self._pairs.pop(key, None)
-        # what a broken card gives is no number, and less than none
+        # a broken card gives NaN, which is less than nothing
         exact = prediction.margin < _MOST * _STEP
         margin = int(prediction.margin / _STEP) if exact else _MOST
         fresh = prediction.token << 8 | margin

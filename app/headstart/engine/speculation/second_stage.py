@@ -15,11 +15,11 @@ from headstart.engine.speculation.recycling import Recycling
 
 # tokens in one forward
 MOST = 3
-# what is remembered: the older half of it goes when it is full
+# entries: the older half goes when they are full
 _PAIRS = 1 << 17
 # tokens of a text that are looked at when it begins
 _LOOKED_AT = 4096
-# what is left of a test's weight after each further one; tests that the first idea counts for
+# the rest of a test's weight after each further one; tests that the first idea counts for
 _FADE, _FIRST, _FIRST_WEIGHT = 0.97, 0.4, 4.0
 # so much more has to come of a forward with draft tokens
 _WORTH = 1.03
@@ -32,7 +32,7 @@ class SecondStage:
         """`same`: the draft has the target's tokens."""
         self.recycling: Recycling | None = None
         self._same = same
-        # what came after two tokens when they stood together last
+        # the token after two others when they stood together last
         self._after: dict[tuple[int, int], int] = {}
         # of these tokens: how many were right, and how many there were
         self._right, self._made = _FIRST * _FIRST_WEIGHT, _FIRST_WEIGHT

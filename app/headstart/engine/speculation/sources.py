@@ -22,7 +22,7 @@ class Sources(Struct, frozen=True):
     on_draft_failed: Callable[[str], None]
     # has the draft follow a text; None: it does already
     begin_draft: Callable[[Sequence[int]], None] | None = None
-    # what the target wrote in earlier chats
+    # texts of the target in earlier chats
     earlier: EarlierChats | None = None
 
     @property

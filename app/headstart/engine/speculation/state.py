@@ -98,7 +98,7 @@ class SpeculationState:
         self._model = model
         self._target = target
         facts = target.facts
-        # what it takes back without a checkpoint; None: anything
+        # tokens that it takes back without a checkpoint; None: any number
         self._undo = None if facts.rollback == "exact" else facts.undo
         self._profiles = profiles
         self._key = partial(ProfileKey, model.signature, device=facts.device)
@@ -213,7 +213,7 @@ class SpeculationState:
         self._pair = profile.load(self._profiles, self._key(draft=wanted.signature), PairProfile)
         self._pair.at_once = decoder.facts.at_once
         if not self._pair.costs.known:
-            # what files weigh says little: a dense draft of a sparse target costs more than that
+            # sizes of files say little: a dense draft of a sparse target costs more than that
             # twice, because the first time touches the weights
             for _ in range(2):
                 self._draft.time_steps(self._pair.costs, _LOADED_STEPS, _LOADED_ROWS)
@@ -346,7 +346,7 @@ class SpeculationState:
 
     def save_prefix(self, chat_id: str | None, owner: str | None, tail: bool) -> Iterator[None]:
         """Save the KV state of the draft, in short pieces of work; see `PrefixCache.save`."""
-        # what it holds of another chat is not kept under this one's name and rule
+        # state of another chat is not kept under this one's name and rule
         if self._draft is not None and self.draft_chat == (chat_id,):
             yield from self._draft.save(owner, tail)
 

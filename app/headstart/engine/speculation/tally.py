@@ -12,7 +12,7 @@ class Tally(Struct):
     """`last_depth` and `last_source` are those of the last round; times are seconds."""
 
     rounds: int = 0
-    # what the same tokens would have taken one by one
+    # seconds that the same tokens would have taken one by one
     plain_seconds: float = 0.0
     last_depth: int = 0
     last_source: Origin = Origin.TARGET

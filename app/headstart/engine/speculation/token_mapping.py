@@ -273,7 +273,7 @@ class RetokenizedText:
             return []
         found = tokens[at:]
         if len(found) > 1 and not ended:
-            # what comes next could still merge with the last one
+            # the next token could still merge with the last one
             found.pop()
         margins = _spread([prediction.margin for prediction in predictions], pieces, spelled[at:])
         return [

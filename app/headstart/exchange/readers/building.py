@@ -81,7 +81,7 @@ def build(
         return None
     times = [node.created_at for node in kept if node.created_at]
     created = facts.created_at or min(times, default=0)
-    # what has no words is on show where the message before it is
+    # a message without words is shown where the one before it is
     last = above.get(facts.leaf, facts.leaf) if facts.leaf is not None else None
     leaf = stands_for.get(last) if last is not None else None
     title = whole(facts.title) or _title_of(kept)

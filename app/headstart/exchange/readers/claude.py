@@ -20,7 +20,7 @@ from headstart.exchange.report import Report
 from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "claude", "Claude"
-# what the parent of a first message is called
+# the name of a first message's parent
 _ROOT = "00000000-0000-4000-8000-000000000000"
 
 

@@ -29,12 +29,12 @@ _GAP = 30 * 60_000
 _ASKED = re.compile(
     r"(?:Prompted with:|Asked Gemini:|Asked Bard:|Prompted|Asked|Said|Branched|Answered)\s"
 )
-# what people did that was no question
+# activities that are no question
 _NOT_ASKED = re.compile(
     r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Searched|Edited|Pinned"
     r"|Renamed|Exported|Updated|Listened)\b"
 )
-# what Takeout puts before a question in other languages: “Eingegebener Prompt:”
+# Takeout's words before a question in other languages: “Eingegebener Prompt:”
 _PROMPTED = re.compile(r"(?:[^\s:：]+\s){0,3}[^\s:：]*prompt[^\s:：]*\s?[:：]\s*", re.IGNORECASE)
 # the beginning that all questions of a file share counts as Google's
 _SHARED = re.compile(r"(?:[^\s:：]{2,20}\s){0,3}[^\s:：]{2,20}\s?[:：]\s")

@@ -111,7 +111,7 @@ def _conversation(stream: _Stream, member: str, report: Report) -> ExchangeChat 
                 one.model = facts.model
             seen.append(one)
     except (_Broken, struct.error):
-        # what was read until then is whole
+        # the chats until then are whole
         report.skip(facts.title or member, "import-cut-short", count=len(seen))
     if not facts.id and not seen:
         return None

@@ -43,7 +43,7 @@ _PICTURES = frozenset(("image", "image_url", "input_image", "image_file", "inlin
 _FILES = frozenset(
     ("file", "document", "input_file", "input_audio", "audio", "video", "inlinefile", "attachment")
 )
-# what a program notes for itself: no words of anybody
+# notes of a program for itself: no words of anybody
 _NOTES = frozenset(
     ("redacted_thinking", "token_budget", "step-start", "step_start", "flag", "cache_control")
 )

@@ -63,7 +63,7 @@ def _claude_code(found: Sequence[Fields], collect: Collector) -> Iterator[Common
     for key, messages in sessions.items():
         present = {one["id"] for one in messages}
         for message in messages:
-            # what answers a line that is left out answers the one before it
+            # an answer to a line that is left out answers the one before it
             seen: set[str] = set()
             while message["parentId"] and message["parentId"] not in present | seen:
                 seen.add(message["parentId"])

@@ -78,7 +78,7 @@ def _is_oobabooga(first: Fields) -> bool:
 
 def _oobabooga(found: Sequence[Fields], _: Collector) -> Iterator[Common]:
     for chat in found:
-        # what was sent to the model, and what was shown: the same but for marks of the program
+        # the text for the model and the shown one: the same but for marks of the program
         rows = chat.list("internal") or chat.list("data") or chat.list("visible")
         about = chat.inside("metadata")
         messages: list[Common] = []

@@ -14,7 +14,7 @@ from headstart.core.told import from_stored
 
 log = logging.getLogger(__name__)
 
-# what is done stays in the list until it is cleared, but not for ever
+# finished downloads stay in the list until they are cleared, but not for ever
 _MOST_DONE = 50
 
 

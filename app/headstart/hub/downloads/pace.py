@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 # seconds over which a speed is averaged
 _WINDOW = 4.0
-# what may be fetched at once after a pause, in seconds of the limit
+# the burst after a pause, in seconds of the limit
 _BURST = 0.25
 
 

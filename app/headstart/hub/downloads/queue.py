@@ -202,7 +202,7 @@ class DownloadQueue:
 
     def _begin_more(self) -> None:
         with self._lock:
-            # what waits for something needs no place
+            # a waiting download needs no place
             running = sum(_takes_a_place(item) for item in self._items)
             for item in self._items:
                 if self._closed or running >= self._parallel:
@@ -339,7 +339,7 @@ class DownloadQueue:
 
 
 _WORKING = (DownloadState.RUNNING, DownloadState.CHECKING)
-# what another program does is no work of this one
+# a download of another program is no work of this one
 _ELSEWHERE_CODE = "download-elsewhere"
 _AT_WORK = (*_WORKING, DownloadState.WAITING)
 

@@ -28,7 +28,7 @@ from headstart.hub.downloads.source import DownloadProblem, DownloadSource, Rang
 
 log = logging.getLogger(__name__)
 
-# what is left free on a disk, for everything else on it
+# bytes that stay free on a disk for everything else on it
 RESERVE = 512 << 20
 # so often the disk is looked at, and the list of pieces written; seconds
 _LOOK, _SAVE = 0.5, 0.5

@@ -10,7 +10,7 @@ from msgspec import Struct
 _NAME = r"[A-Za-z0-9][\w.\-]{0,95}"
 _PLAIN = re.compile(rf"(?P<repo>{_NAME}/{_NAME})(?:[:@](?P<file>[^\s?#]+))?", re.ASCII)
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co", "hf-mirror.com")
-# what comes before a file in a link
+# the parts before a file in a link
 _VIEWS = ("blob", "resolve", "tree", "raw")
 
 

@@ -65,7 +65,7 @@ def open_home(path: Path, backups: Path) -> Opened:
     with contextlib.suppress(OSError):
         if finish_replacing(path):
             finished = (told("salvage-finished"),)
-            # what was noted is about the old one
+            # the notes are about the old one
             last = None
     # SQLite removes what it cannot use of a log as soon as it opens the file
     left = _bytes_of(_beside(path, "-wal"))

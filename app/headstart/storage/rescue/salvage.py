@@ -38,7 +38,7 @@ class Saved(Struct):
     turns: dict[int, Row] = field(default_factory=dict)
     folders: dict[str, Row] = field(default_factory=dict)
     unsent: dict[str, Row] = field(default_factory=dict)
-    # what was read, before anything was put in its place
+    # the rows that were read, before anything was put in their place
     readable_messages: int = 0
     readable_chats: int = 0
     from_copies: int = 0
@@ -54,7 +54,7 @@ def read_damaged(data: bytes, log: bytes, copies: Sequence[Path], expected: int)
     with _opened(image.data) as connection:
         _read_tables(connection, saved)
     _add_carved(saved, carving.carve(image))
-    # what a torn log holds beyond its last whole commit, and older versions of lost pages
+    # contents of a torn log beyond its last whole commit, and older versions of lost pages
     image = Image.of_every_version(data, log)
     found = carving.carve(image)
     _add_carved(saved, found)
@@ -258,7 +258,7 @@ def _complete(saved: Saved) -> None:
             # marked as damaged when it is shown, and no reason to salvage once more
             saved.parts[one, position] = {**_part(one, ""), "position": position, "digest": 0}
     for part in saved.parts.values():
-        # what was damaged stays marked: its digest does not fit
+        # a damaged file stays marked: its digest does not fit
         for name in ("data", "blob"):
             part.setdefault(name, None)
         part.setdefault("digest", rows.stored_part(part).whole_digest())

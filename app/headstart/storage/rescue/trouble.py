@@ -40,7 +40,7 @@ _CORRUPT_VTAB = 267
 _FOREIGN_KEY = 787
 # damaged, and a constraint without a name
 _UNTOLD = (11, 19)
-# what keeps a file from being written although it may well be read
+# troubles that keep a file from being written although it may be read
 CANNOT_WRITE = (
     DatabaseTrouble.FULL,
     DatabaseTrouble.READ_ONLY,

@@ -104,7 +104,7 @@ turns = Table(
     Column("generated_tokens", Integer, nullable=False),
     Column("generate_seconds", Float, nullable=False),
     Column("seed", Integer),
-    # what speculation did; empty where it was off, and before it existed
+    # figures of speculation; empty where it was off, and before it existed
     Column("rounds", Integer),
     Column("draft_tested", Integer, key="draft_verified"),
     Column("draft_accepted", Integer),
@@ -135,7 +135,7 @@ folders = Table(
     Column("folded", Boolean, nullable=False),
 )
 
-# what was typed in a chat and not sent, with what was attached to it
+# unsent text of a chat, with its attachments
 unsent = Table(
     "unsent",
     metadata,
@@ -148,7 +148,7 @@ unsent = Table(
     Column("updated_at", Integer, nullable=False),
 )
 
-# what was measured of a target (draft empty) or a pair on a device: costs, acceptance, what pays
+# measurements of a target (draft empty) or a pair on a device: costs, acceptance, gains
 speed_profiles = Table(
     "speed_profiles",
     metadata,
@@ -197,7 +197,7 @@ prefix_written = Table(
     Column("bytes", Integer, nullable=False),
 )
 
-# what each chat's last prompt was made of, to say why tokens are recomputed
+# the parts of each chat's last prompt, to say why tokens are recomputed
 prefix_traces = Table(
     "prefix_traces",
     metadata,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 
-# what of a message is looked through: what was written, and what files say
+# the searched parts of a message: its text, and that of its files
 _KINDS = "('text', 'file')"
 TABLE = "message_search"
 

@@ -72,9 +72,7 @@ class Chip(QFrame):
         self.attachment = attachment
         is_image = isinstance(attachment.part, ImagePart)
         warning = (
-            say("composer.blind-does-not-see", blind=self._blind)
-            if is_image and self._blind
-            else ""
+            say("composer.model-cannot-see", blind=self._blind) if is_image and self._blind else ""
         )
         warning = warning or attachment.warning
         self._facts.setText(attachment.facts)

@@ -29,7 +29,7 @@ from headstart.ui.kit.hover import settle_after
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
-# what is typed is told this often, so that it can be read while it is typed
+# typed text is told this often, so that it can be prefilled meanwhile
 TELL_MS = 150
 # pixels below which the buttons have no words
 _NARROW = 480

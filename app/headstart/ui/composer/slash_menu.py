@@ -41,7 +41,7 @@ class SlashMenu(QFrame):
         self._edit = edit
         self._known: Sequence[SlashEntry] | None = None
         self._found: Sequence[SlashEntry] = ()
-        # what was typed when the user sent it away
+        # the text when the user dismissed it
         self._left = False
         self.list = QListWidget(self)
         self.list.setObjectName("plainList")

@@ -17,7 +17,7 @@ from headstart.ui.open_chat import OpenChat
 
 # messages before one that is shown by itself
 AROUND = 20
-# what of a chat's own row is shown while it is open
+# parts of a chat's own row that are shown while it is open
 _SHOWN = (What.TITLE, What.PINNED, What.MODEL)
 
 
@@ -84,7 +84,7 @@ class BranchController(QObject):
             self._check_switch(chat_id)
         count = await self._branches.reach(chat_id, message_id)
         if count is not None:
-            # what comes before it is read too, so that the reader sees where they are
+            # earlier messages are read too, so that the reader sees where they are
             self._reaching = (chat_id, message_id, count + AROUND)
         await self._show(chat_id)
 
@@ -149,7 +149,7 @@ class BranchController(QObject):
 
     async def _read_and_show(self, chat_id: str, serial: int) -> None:
         chat = await self._branches.chat(chat_id)
-        # what is shown stays shown
+        # the shown page stays
         count = max(PAGE, self._count + 2 if chat_id == self._open.id else 0)
         if self._reaching is not None and self._reaching[0] == chat_id:
             count = max(count, self._reaching[2])

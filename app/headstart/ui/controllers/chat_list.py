@@ -27,7 +27,7 @@ SPEED_SECONDS = 0.5
 WRITING, WAITING = "controllers.writing", "controllers.waiting-for-another-chat"
 # how often it is seen whether another program changed chats; some microseconds in another thread
 SOON_MS, WATCH_MS = 500, 60_000
-# what a line of the list does not show
+# changes that a line of the list does not show
 _HIDDEN = (What.MODEL, What.OPTIONS)
 
 
@@ -53,7 +53,7 @@ class ChatListController(QObject):
         self._replies = replies
         self._tasks = tasks
         self._titles: dict[str, str] = {}
-        # what is said in the lines of chats that are being written in
+        # words in the lines of chats that are being written in
         self._statuses: dict[str, str] = {}
         self._speed_shown = 0.0
         self._files = QFileSystemWatcher(self)

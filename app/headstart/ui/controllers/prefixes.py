@@ -10,7 +10,7 @@ from headstart.chat.prefixes import Prefixes
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
-# what the reply has read is on disk by then
+# the state that a reply computed is on disk by then
 SAVED_MS = 2500
 
 

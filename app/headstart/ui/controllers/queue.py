@@ -114,7 +114,7 @@ class QueueController(QObject):
         try:
             await self._conversation.send(chat_id, text, parts)
         except BaseException:
-            # what was not sent waits on
+            # unsent messages wait on
             self._open.queue.add(chat_id, one, first=True)
             self._changed(chat_id)
             raise

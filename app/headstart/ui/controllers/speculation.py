@@ -47,7 +47,7 @@ class SpeculationController(QObject):
         self._serial = 0
         # nobody looks at drafts before the list of chats is there
         self._awake = asyncio.Event()
-        # what is known of each pair, and the open chat's
+        # measurements by pair, and those of the open chat
         self._known: dict[Pair, Calibrated] = {}
         self._pair: Pair | None = None
         open_chat.opened.connect(self.list)

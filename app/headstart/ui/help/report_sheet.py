@@ -14,7 +14,7 @@ from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
-ABOUT = "help.all-report-would-have-versions"
+ABOUT = "help.about-report"
 
 
 class ReportSheet(Sheet):
@@ -30,7 +30,7 @@ class ReportSheet(Sheet):
         self.text.setReadOnly(True)
         self.text.setFont(theme.code_font(12))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setAccessibleName(say("help.what-report-would-have"))
+        self.text.setAccessibleName(say("help.contents-of-report"))
         self.copy = QPushButton(say("help.copy"), self)
         self.save = QPushButton(say("help.save-to-folder"), self)
         self.save.setObjectName("primary")

@@ -76,7 +76,7 @@ class AnswerFormatPanel(QWidget):
     def set_value(self, schema: str) -> None:
         """The format that holds."""
         if self._pause.isActive() and self._kind_of(schema) == _SCHEMA:
-            # what is being typed is not taken away
+            # text that is being typed is not taken away
             return
         changed = schema != self._value
         self._value = schema

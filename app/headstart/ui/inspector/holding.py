@@ -15,7 +15,7 @@ from headstart.core.settings.schema import ChatOptions, Overrides, Preset, Sampl
 class Holding(Struct):
     settings: Settings
     options: ChatOptions = field(default_factory=ChatOptions)
-    # what the chat's folders say, the innermost first
+    # options of the chat's folders, the innermost first
     above: Sequence[Overrides] = ()
     model: AnyModel | None = None
     # of the model's makers

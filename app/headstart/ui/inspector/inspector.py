@@ -48,10 +48,10 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.fields import choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.wording import say
 
-SERVER_WORDS = "inspector.host-answers-here-decides-for"
+SERVER_WORDS = "inspector.host-answers"
 # of what stands in front of a control
 TITLE_WIDTH = 120
-# what is a server's own business
+# sections that a server decides alone
 _LOCAL_FOLDS = ("prefix",)
 
 
@@ -103,7 +103,7 @@ class Inspector(QFrame):
         self._layout.addWidget(self.answer_format)
         self._build_folds()
         self._reset = QPushButton(say("inspector.reset-to-apps-settings"), body)
-        self._reset.setToolTip(say("inspector.forget-what-chat-decides-for"))
+        self._reset.setToolTip(say("inspector.forget-own-settings"))
         self._reset.clicked.connect(self.system.forget_typing)
         self._reset.clicked.connect(lambda: self._follow(*Overrides.__struct_fields__))
         self._layout.addSpacing(4)
@@ -186,7 +186,7 @@ class Inspector(QFrame):
     # --- what is shown -------------------------------------------------------------------
 
     def set_chat(self, chat: Chat) -> None:
-        # what was typed so far belongs to the chat that was shown until now
+        # typed text belongs to the chat that was shown until now
         self.flush()
         self._chat_id, self._private = chat.id, chat.private
         self.holding.options, self.holding.above = chat.options, chat.above
@@ -202,11 +202,11 @@ class Inspector(QFrame):
 
     def set_model(self, model: AnyModel | None) -> None:
         """Show what follows the model, what it takes, and what is its server's own business."""
-        # what was typed so far holds for the model that was shown until now
+        # typed text holds for the model that was shown until now
         self.flush()
         other = ("" if model is None else model.key) != self.holding.model_key
         if other:
-            # what was measured, and advised, belongs to the model from before
+            # measurements and advice belong to the model from before
             self.speculation.forget()
             self.holding.advice = NO_ADVICE
         self.holding.model = model

@@ -9,7 +9,7 @@ from headstart.ui.kit.fields import ResetButton
 from headstart.ui.kit.own_title import OwnTitle
 from headstart.ui.wording import say
 
-BACK = "inspector.back-to-what-chat-follows"
+BACK = "inspector.follow-again"
 
 
 class OwnRow(QWidget):

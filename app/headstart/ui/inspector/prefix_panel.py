@@ -65,7 +65,7 @@ class PrefixPanel(QWidget):
             layout.addLayout(row)
             self.values[code] = value
         self.keep = QCheckBox(say("inspector.keep-on-disk-for-chat"), self)
-        self.keep.setToolTip(say("inspector.what-model-has-computed-of"))
+        self.keep.setToolTip(say("inspector.about-keep-on-disk"))
         self.keep.toggled.connect(self.keep_changed)
         layout.addWidget(self.keep)
         self.note = _quiet_label(self)

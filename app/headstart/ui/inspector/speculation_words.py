@@ -19,7 +19,7 @@ from headstart.ui.wording import say
 
 NO_DRAFTS = "inspector.host-does-not-return-token"
 ONLY_GREEDY = "inspector.for-servers-model-only-replies"
-# what a model is called that drafts with its own layers
+# the name of a model's own layers as a draft
 OWN_NAME = "inspector.own-layers"
 MARKS = {
     Works.YES: "inspector.works",
@@ -35,7 +35,7 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
     right = say("inspector.acceptance-of-draft-tokens-accepted", acceptance=activity.acceptance)
     match activity.stage:
         case DraftStage.CALIBRATING:
-            why = say("inspector.measuring-what-draft-costs-and")
+            why = say("inspector.measuring-draft")
             return say(
                 "inspector.calibrating-done-of-total-2", done=activity.done, total=activity.total
             ), why

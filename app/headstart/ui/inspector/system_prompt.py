@@ -25,7 +25,7 @@ class SystemPromptSection(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # what has been prefilled: a prompt, tokens in all, and how fast that was
+        # the prefilled prompt, its tokens in all, and the speed
         self._read: str | None = None
         self._used = 0
         self._speed = 0.0
@@ -34,7 +34,7 @@ class SystemPromptSection(QWidget):
         self._back.clicked.connect(self._on_back)
         self.edit = TextEdit(self)
         self.edit.setAccessibleName(say("inspector.system-prompt"))
-        self.edit.setPlaceholderText(say("inspector.what-model-should-know-or"))
+        self.edit.setPlaceholderText(say("inspector.instructions"))
         self.edit.setTabChangesFocus(True)
         self.edit.setFixedHeight(96)
         self.edit.textChanged.connect(self._on_typing)

@@ -43,7 +43,7 @@ class ResetButton(QToolButton):
         self.setFixedSize(22, 22)
         self.setIconSize(QSize(14, 14))
         self.setAccessibleName(say("kit.title-automatic", title=title))
-        self.setToolTip(say("kit.back-to-automatic-what-models"))
+        self.setToolTip(say("kit.back-to-automatic"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def changeEvent(self, event: QEvent) -> None:

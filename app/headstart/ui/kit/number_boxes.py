@@ -29,7 +29,7 @@ def _read(box: QSpinBox | QDoubleSpinBox, text: str, decimals: int) -> float | N
     if number is None or (not decimals and number != int(number)):
         return None
     rounded = round(number, decimals)
-    # what is small is not what the minimum stands for
+    # a small number does not mean what the minimum stands for
     hidden = bool(box.specialValueText()) and rounded <= box.minimum() < number
     return None if hidden else rounded
 

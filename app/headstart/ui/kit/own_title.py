@@ -29,5 +29,5 @@ class OwnTitle(QLabel):
         own = self.own
         dot = f'&nbsp; <span style="color:{theme.current().accent_text}">●</span>'
         self.setText(f"{self._plain}{dot}" if own else self._plain)
-        self.setToolTip(say("kit.chat-decides-for-itself") if own else "")
+        self.setToolTip(say("kit.own-setting") if own else "")
         self.setAccessibleName(say("kit.plain-of-chat", plain=self._plain) if own else self._plain)

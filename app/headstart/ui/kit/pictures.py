@@ -48,7 +48,7 @@ def pixels(data: bytes) -> Rgb | None:
     image = decode(data, QSize(LONGEST_SIDE, LONGEST_SIDE))
     if image is None:
         return None
-    # what is transparent lies on white, as it is shown
+    # transparent parts lie on white, as they are shown
     page = QImage(image.size(), QImage.Format.Format_RGB888)
     page.fill(Qt.GlobalColor.white)
     painter = QPainter(page)

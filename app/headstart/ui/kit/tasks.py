@@ -21,7 +21,7 @@ from headstart.ui.wording import say
 log = logging.getLogger(__name__)
 
 
-# what is in the log already
+# errors that are in the log already
 LOGGED = "a task of the window failed"
 
 

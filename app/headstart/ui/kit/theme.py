@@ -25,7 +25,7 @@ COLUMN_WIDTH = 720
 RADIUS_CONTROL, RADIUS_CARD, RADIUS_BUBBLE = 8, 12, 14
 # of the interface; a chat's own title; the titles of pages, and of the first start
 TEXT_SIZE, SMALL_SIZE, CHAT_TITLE_SIZE, TITLE_SIZE, GREETING_SIZE = 13, 12, 14, 20, 24
-# what messages are read in
+# the font of messages
 READING_SIZE, LINE_HEIGHT, CODE_SIZE = 15, 24, 13
 # buttons, fields, pills and rows, and a row with a second line
 CONTROL, TALL_ROW = 32, 48
@@ -70,7 +70,7 @@ class Theme(Struct, frozen=True):
     # drafted text: by a draft model, by prompt lookup
     by_draft: str
     by_lookup: str
-    # what was looked for, and the one that the reader is at
+    # hits of a search, and the one that the reader is at
     found: str
     found_now: str
 

@@ -37,7 +37,7 @@ class ChoicesMenu(QMenu):
         self._group = QActionGroup(self)
         self._shown: ModelList | None = None
         self._below: Callable[[QMenu], None] = lambda _menu: None
-        # what typed words are compared with
+        # texts that typed words are compared with
         self._texts: list[tuple[QAction, str]] = []
         self.field: QLineEdit | None = None
         self.aboutToHide.connect(self._forget_words)

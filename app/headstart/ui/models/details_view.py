@@ -33,12 +33,12 @@ from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.variant_rows import VariantRows
 from headstart.ui.wording import say
 
-NOTHING = "models.choose-model-to-see-files"
+NOTHING = "models.choose-a-model"
 _COMPANIONS = {
     CompanionKind.PROJECTOR: "models.include-image-support",
     CompanionKind.HEAD: "models.include-draft-head",
 }
-_HEADS = "models.these-files-draft-for-one"
+_HEADS = "models.about-heads"
 
 
 class DetailsView(QFrame):
@@ -183,7 +183,7 @@ class DetailsView(QFrame):
             self.reason.show()
 
     def set_drafts(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
-        # what cannot draft for it is of no use to who looks for something to get
+        # a draft that does not work with it is no offer
         self.drafts.set_offers(variant, [one for one in offers if one.works is not Works.NO])
         self._order()
 

@@ -139,7 +139,7 @@ class DiscoverView(QWidget):
     def end_search(self, problem: str) -> None:
         count = self.results.rowCount()
         if problem and not count:
-            # what needs no network is there all the same
+            # parts that need no network are shown all the same
             self._suggesting = True
             self.heading.setText(say(WELCOME))
             self.again.hide()

@@ -31,7 +31,7 @@ _STEPS = 1000
 _ONE_LINE = 620
 # bytes that are thrown away without a question
 _LITTLE = 100_000_000
-EMPTY = "models.nothing-being-downloaded-what-downloaded"
+EMPTY = "models.no-downloads"
 
 
 class DownloadRow(QFrame):
@@ -130,7 +130,7 @@ class DownloadRow(QFrame):
         DangerQuestion(
             self,
             say("models.cancel-full-text", full_text=self.title.full_text),
-            say("models.cancelled-loses", lost=self._lost),
+            say("models.cancelling-loses", lost=self._lost),
             say("models.cancel-download"),
             say("models.keep"),
         ).ask(lambda: self.cancelled.emit(gone))
@@ -150,7 +150,7 @@ class DownloadsView(QWidget):
         self.empty = QLabel(say(EMPTY), self)
         self.empty.setObjectName("quiet")
         self.empty.setWordWrap(True)
-        self.clear = QPushButton(say("models.clear-what-done"), self)
+        self.clear = QPushButton(say("models.clear-finished"), self)
         self.clear.clicked.connect(self.cleared)
         body = QWidget()
         body.setObjectName("plain")
@@ -179,7 +179,7 @@ class DownloadsView(QWidget):
         wanted = [one.id for one in downloads]
         for row_id, row in known.items():
             if row_id not in wanted:
-                # what is clicked next is never another download's button
+                # the next click never hits another download's button
                 self._column.removeWidget(row)
                 row.hide()
                 row.deleteLater()

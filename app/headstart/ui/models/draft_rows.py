@@ -23,7 +23,7 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.wording import say
 
-NONE = "models.nothing-was-found-could-draft"
+NONE = "models.no-draft-found"
 
 
 class DraftRows(QWidget):

@@ -144,7 +144,7 @@ class InstalledView(QWidget):
                 if content == chosen:
                     self.list.setCurrentItem(item)
         if not chosen and self.list.count() and self.isVisible():
-            # what is known of the first one, rather than nothing
+            # the first one's details, rather than nothing
             self.list.setCurrentRow(0)
         count = len(self._models)
         facts = [say("models.models-here", count=count), size_text(size)]

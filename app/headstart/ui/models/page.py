@@ -43,7 +43,7 @@ class ModelsPage(QWidget):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
-        self.tabs.tabBar().setAccessibleName(say("models.parts-of-page-about-models"))
+        self.tabs.tabBar().setAccessibleName(say("models.sections"))
         for view, name in (
             (self.discover, say("models.discover")),
             (self.installed, say("models.installed")),

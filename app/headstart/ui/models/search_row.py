@@ -65,7 +65,7 @@ class SearchRow(QWidget):
         self._size = self._box(say("models.size"), [title for _, title in _SIZES])
         self._sort = self._box(say("models.order"), [title for title, _ in _SORTED])
         self._filter = QPushButton(say("models.filter"), self)
-        self._filter.setAccessibleName(say("models.filter-what-found"))
+        self._filter.setAccessibleName(say("models.filter-results"))
         menu = QMenu(self._filter)
         self._filter.setMenu(menu)
         self._fits = self._option(menu, say("models.fits-computer"), chosen=True)

@@ -42,7 +42,7 @@ class VariantRows(QWidget):
         self._presence: Mapping[str, Presence] = {}
         self._memory: list[QLabel] = []
         self._names: list[QLabel] = []
-        # what a narrow page has no room for
+        # cells that a narrow page has no room for
         self._qualities: list[QLabel] = []
         self._narrow = False
         self.buttons: list[QPushButton] = []

@@ -14,7 +14,7 @@ from headstart.core.settings.schema import Settings, changed
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
-ABOUT = "settings.what-model-has-computed-of"
+ABOUT = "settings.about-cache"
 
 
 class CachePage(Page):
@@ -36,7 +36,7 @@ class CachePage(Page):
         line = QHBoxLayout()
         line.addWidget(sizes)
         line.addStretch(1)
-        section.wide(line, title=say("settings.what-kept"))
+        section.wide(line, title=say("settings.kept-on-disk"))
         self.finish()
 
     def _set(self, name: str, value: object) -> None:

@@ -12,7 +12,7 @@ from headstart.core.settings.schema import Settings, Speculation, changed
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
-ABOUT = "settings.small-model-layers-model-has"
+ABOUT = "settings.about-drafting"
 
 
 class DraftingPage(Page):

@@ -20,9 +20,9 @@ from headstart.ui.wording import say
 STATES: dict[LoadedState, str] = {
     "nothing": "settings.no-model-loaded-next-one",
     "same": "settings.loaded-model-has-these-settings",
-    "other": "settings.loaded-model-still-has-settings",
+    "other": "settings.model-has-old-settings",
 }
-# what most people decide, if anything
+# settings that most people change, if any
 COMMON = ("check_memory", "context_length", "gpu_layers")
 _SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty")
 

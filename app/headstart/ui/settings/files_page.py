@@ -26,8 +26,8 @@ from headstart.ui.kit.when import moment_text
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
-MIRROR = "settings.each-chat-also-kept-there"
-BACKUP = "settings.one-file-with-all-chats"
+MIRROR = "settings.about-mirror"
+BACKUP = "settings.about-backup"
 COPIES = "settings.copies-of-chats-made-every"
 _KINDS = {
     "daily": "settings.daily-copy",
@@ -75,7 +75,7 @@ class FilesPage(Page):
         section = self.section(say("settings.backups"), say(BACKUP))
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(say("settings.how-far-backup"))
+        self.bar.setAccessibleName(say("settings.backup-progress"))
         self.bar.hide()
         self.made = self.word()
         self.made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -161,7 +161,7 @@ class FilesPage(Page):
         dialog = file_dialog(self.window(), say("settings.back-up"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(say("settings.backups-suffix", suffix=SUFFIX))
-        # what people type has no suffix, and would not be found again
+        # a typed name has no suffix, and the file would not be found again
         dialog.setDefaultSuffix(SUFFIX.lstrip("."))
         dialog.selectFile(
             say(

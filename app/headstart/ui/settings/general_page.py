@@ -16,7 +16,7 @@ from headstart.ui.settings.form import Page, Section
 from headstart.ui.settings.updates_section import UpdatesSection
 from headstart.ui.wording import say
 
-_ADVICE = "settings.automatic-what-models-makers-advise"
+_ADVICE = "settings.automatic-advice"
 
 
 class SamplingRows:
@@ -89,7 +89,7 @@ class GeneralPage(Page):
         prompt = self.prompt = TextEdit(self)
         prompt.setPlainText(settings.system_prompt)
         prompt.setAccessibleName(say("settings.system-prompt-of-chats-without"))
-        prompt.setPlaceholderText(say("settings.what-every-model-should-know"))
+        prompt.setPlaceholderText(say("settings.instructions"))
         prompt.setTabChangesFocus(True)
         prompt.setFixedHeight(84)
         told = self.by_user(lambda text: change(system_prompt=text))

@@ -17,7 +17,7 @@ from headstart.ui.settings.expert_page import COMMON, EngineRows
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
-WHERE = "settings.downloads-go-to-cache-hugging"
+WHERE = "settings.about-folders"
 
 TOKEN = "settings.only-for-gated-and-private"
 

@@ -112,7 +112,7 @@ class SettingsPage(QWidget):
         self.names.setWordWrap(True)
         self.names.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.names.currentItemChanged.connect(lambda item, _before: self._open(item))
-        self.nothing = QLabel(say("settings.no-setting-called"), side)
+        self.nothing = QLabel(say("settings.no-settings-found"), side)
         self.nothing.setObjectName("quiet")
         self.nothing.setWordWrap(True)
         self.nothing.hide()

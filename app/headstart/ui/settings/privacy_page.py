@@ -12,14 +12,14 @@ from headstart.core.settings.schema import Settings
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
-# what goes out, and when
+# uses of the network, and their occasions
 OUTWARD = (
-    ("settings.models", "settings.asked-for-on-page-about"),
-    ("settings.servers", "settings.in-chats-with-servers-model"),
+    ("settings.models", "settings.network-models"),
+    ("settings.servers", "settings.network-servers"),
     ("settings.updates", "settings.once-day-only-where-switched"),
-    ("settings.links", "settings.of-reply-when-you-click"),
+    ("settings.links", "settings.network-links"),
 )
-NOTHING = "settings.nothing-else-leaves-computer-no"
+NOTHING = "settings.nothing-else-leaves"
 
 
 class PrivacyPage(Page):
@@ -44,7 +44,7 @@ class PrivacyPage(Page):
         line.addWidget(trash)
         line.addStretch(1)
         section.wide(line)
-        section = self.section(say("settings.what-leaves-computer"), say(NOTHING))
+        section = self.section(say("settings.network-use"), say(NOTHING))
         for title, words in OUTWARD:
             label = QLabel(f"<b>{say(title)}</b>: {say(words)}", self)
             label.setWordWrap(True)

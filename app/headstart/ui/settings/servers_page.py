@@ -32,9 +32,9 @@ from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
 ROW_HEIGHT = 36
-ABOUT = "settings.any-server-with-openai-chat"
+ABOUT = "settings.about-servers"
 LOOKING = "settings.looking-for-programs-answer-here"
-NONE_FOUND = "settings.no-other-program-answers-here"
+NONE_FOUND = "settings.no-servers-here"
 
 
 class ServersPage(Page):
@@ -280,7 +280,7 @@ class ConnectionDialog(Sheet):
         self.timeout.setToolTip(say("settings.seconds-without-data-ten-times"))
         self.predictions = QCheckBox(say("settings.send-texts-to-edited-as"), self)
         self.predictions.setChecked(self._connection.predictions)
-        self.predictions.setToolTip(say("settings.sends-text-you-ask-to"))
+        self.predictions.setToolTip(say("settings.about-predictions"))
         form.addRow(say("settings.name"), self.name)
         form.addRow(say("settings.address"), self.url)
         form.addRow(say("settings.key"), self.key)

@@ -70,7 +70,7 @@ class SettingsOpener(QObject):
         page.models.token.entered.connect(self._discover.set_token)
         page.models.token.forgotten.connect(lambda: self._discover.set_token(""))
         page.general.updates.asked.connect(self._updates.look_now)
-        # what opens sheets goes through the commands
+        # sheets are opened through the commands
         for signal, name in (
             (page.files.imported, "chats.import"),
             (page.files.folder_imported, "chats.import_folder"),

@@ -23,7 +23,7 @@ def ask_consent(
     host, holds = connection.host, say(_HOLDS, name=connection.name)
     if connection.is_here:
         question = say("shell.have-value-answer", value=connection.name or host)
-        about = say("shell.another-program-on-computer-answers", host=host)
+        about = say("shell.consent-here", host=host)
     else:
         question = say("shell.send-chats-with-model-to", host=host)
         way = (

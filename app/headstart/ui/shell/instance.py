@@ -26,7 +26,7 @@ from headstart.core.started_with import StartedWith
 
 log = logging.getLogger(__name__)
 
-# what a second start waits for a first one that is just opening
+# seconds that a second start waits for a first one that is just opening
 HAND_OVER_SECONDS = 5.0
 # bytes of an address of a socket (`sun_path`), of which one ends it
 _LONGEST_ADDRESS = 107
@@ -40,7 +40,7 @@ _OWN_FOLDER = "headstart-window-"
 
 class _Message(msgspec.Struct, frozen=True):
     started: StartedWith
-    # what lets a window come to the front under Wayland
+    # the token that lets a window come to the front under Wayland
     token: Annotated[str, Meta(max_length=_LONGEST_TOKEN, pattern=r"^[^\x00]*$")] = ""
 
 

@@ -31,7 +31,7 @@ _HELP = "shell.date-and-clipboard-filled-in"
 class _Item(Struct, frozen=True):
     name: str
     text: str
-    # what else a preset has
+    # the other options of a preset
     preset: Preset | None = None
 
 

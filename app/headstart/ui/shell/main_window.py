@@ -87,7 +87,7 @@ class MainWindow(Shell):
             self._controllers.conversation.stop()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # what nobody took that has the focus
+        # keys that the focused widget did not take
         if not self.keyboard.type(event):
             super().keyPressEvent(event)
 

@@ -34,9 +34,9 @@ class NoteLine(QFrame):
         self._row.addWidget(self.text)
         self.links: list[QPushButton] = []
         self.dismiss = QToolButton(self)
-        self.dismiss.setAccessibleName(say("shell.do-not-say-again"))
+        self.dismiss.setAccessibleName(say("shell.do-not-show-again"))
         self.dismiss.setIcon(icons.icon("x"))
-        self.dismiss.setToolTip(say("shell.do-not-say-again"))
+        self.dismiss.setToolTip(say("shell.do-not-show-again"))
         self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.dismiss.clicked.connect(self._on_dismiss)
         self._row.addWidget(self.dismiss)

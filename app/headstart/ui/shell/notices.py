@@ -23,7 +23,7 @@ from headstart.ui.kit import icons
 from headstart.ui.wording import say
 
 TOAST_MS = 8000
-# what cannot be undone leaves sooner: an undo that it covers is still possible then
+# a notice without an undo leaves sooner: an undo that it covers is still possible then
 PLAIN_MS = 4000
 # between the toast and the edges of its pane
 _MARGIN = 12

@@ -49,7 +49,7 @@ class OpenChatView(QObject):
         """Show the draft of this chat, and its gain."""
         panel = self._window.inspector.speculation
         value, model = panel.value, self._model
-        # what a server does not check is not drafted
+        # nothing is drafted that a server does not verify
         checked = not isinstance(model, ServerModel) or model.checks_drafts
         name = panel.draft_name if value.enabled and checked else ""
         itself = model is not None and value.draft == model.key

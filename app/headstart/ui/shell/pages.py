@@ -54,14 +54,14 @@ class PagePlace(QWidget):
 
 class Pages(QStackedWidget):
     changed = Signal()
-    # what the sidebar says below “Models”
+    # the sidebar's line below “Models”
     line_changed = Signal(str)
     # the user wants to open a model's file
     file_wanted = Signal()
 
     def __init__(self, parent: QWidget, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__(parent)
-        # what the window puts its parts for chats into
+        # the place of the window's parts for chats
         self.chat = QWidget(self)
         self._preferences = preferences
         self._controllers = controllers

@@ -77,7 +77,7 @@ class Palette(QFrame):
         layout.setContentsMargins(10, 10, 10, 10)
         layout.setSpacing(8)
         layout.addWidget(self.edit)
-        self.nothing = QLabel(say("shell.nothing-called"), self)
+        self.nothing = QLabel(say("shell.no-results"), self)
         self.nothing.setObjectName("quiet")
         self.nothing.hide()
         layout.addWidget(self.nothing)

@@ -44,7 +44,7 @@ class Sending:
         window, controllers = self._window, self._controllers
         window.inspector.flush()
         if controllers.attaching.too_large and self._attachments.choose_of_largest():
-            # what does not fit is chosen from before it is sent
+            # of a text that does not fit pages are chosen before it is sent
             return
         if self._prompts.complete(lambda: self.submit(text)):
             if controllers.reply.writing:

@@ -42,7 +42,7 @@ class Suggesting(QObject):
         self._only_starter = self._empty = False
         self._asked = False
         self._installed: list[InstalledModel] = []
-        # what was asked for here: the ids of its downloads, the model's first
+        # downloads that were asked for here, by their ids, the model's first
         self._wanted: tuple[str, ...] = ()
         self._downloads: dict[str, Download] = {}
         # the file of a model that came, until it is listed

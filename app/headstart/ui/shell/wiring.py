@@ -98,7 +98,7 @@ def _connect_context(window: MainWindow, controllers: Controllers) -> None:
     def on_used(tokens: int, size: int) -> None:
         nonlocal used, sized
         if (tokens, size) != used and size:
-            # what was known before of the next prompt is older
+            # earlier figures of the next prompt are older
             sized = None
         used = (tokens, size)
         show()

@@ -78,7 +78,7 @@ class ChatListModel(QAbstractListModel):
     def _replace_all(self) -> None:
         rows = self._list.made(self._today())
         if rows == self._list.rows:
-            # what is chosen stays, and where the list is scrolled to
+            # the selection and the scroll position stay
             if rows:
                 self.changed(0, len(rows) - 1)
             return

@@ -123,7 +123,7 @@ class ChatView(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.state() == QListView.State.EditingState:
-            # what the editor of a title leaves to the list
+            # keys that the editor of a title leaves to the list
             super().keyPressEvent(event)
             return
         if is_typed(event):

@@ -19,7 +19,7 @@ _PAUSE_MS = 90
 
 class SearchBox(QLineEdit):
     looked_for = Signal(str)
-    # what the user wants of what was found: the first one, or to go down the list
+    # the user opens the first hit, or goes down the list
     entered = Signal()
     went_down = Signal()
 
@@ -28,7 +28,7 @@ class SearchBox(QLineEdit):
         self.setObjectName("searchBox")
         self.setPlaceholderText(say("sidebar.search"))
         self.setAccessibleName(say("sidebar.search-all-chats"))
-        # what can be filtered by: names of models, folders and tags
+        # filters: names of models, folders and tags
         self.names: Callable[[], tuple[Sequence[str], Sequence[str], Sequence[str]]] = lambda: (
             (), (), ()
         )  # fmt: skip

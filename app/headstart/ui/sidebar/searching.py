@@ -78,7 +78,7 @@ class Searching:
         self._changed()
 
     def _enter(self) -> None:
-        # what was found may be of what was there a moment ago
+        # hits may belong to the list of a moment ago
         self._enter_wanted = bool(self.box.text().strip())
         if self._enter_wanted:
             self._wanted(self.box.text())

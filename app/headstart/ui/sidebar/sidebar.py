@@ -97,7 +97,7 @@ class Sidebar(QFrame):
         layout.addLayout(last)
         self._commands = Commands()
         self._showing = ""
-        # what came while a title was edited: a new list would close the editor
+        # the list that came while a title was edited: it would close the editor
         self._later: list[Callable[[], None]] = []
         theme.follow(self._measure)
 

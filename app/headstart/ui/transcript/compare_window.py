@@ -52,7 +52,7 @@ class CompareWindow(Sheet):
             pane.setAccessibleName(
                 say("transcript.text-of-left" if side == 0 else "transcript.text-of-right")
             )
-            keep = QPushButton(say("transcript.show-one-in-chat"), self)
+            keep = QPushButton(say("transcript.show-version-in-chat"), self)
             keep.setAutoDefault(False)
             keep.clicked.connect(lambda _checked, side=side: self._choose(side))
             layout.addWidget(box, 0, side)

@@ -13,7 +13,7 @@ from PySide6.QtGui import (
 
 from headstart.ui.kit import formulas
 
-# what stands for a formula, or another object
+# the character for a formula or another object
 OBJECT = "\ufffc"
 _BOXES = {
     QTextBlockFormat.MarkerType.Checked: "[x]",

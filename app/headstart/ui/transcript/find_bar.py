@@ -49,7 +49,7 @@ class FindBar(QFrame):
         for button in self._buttons:
             layout.addWidget(button)
         self._found: list[FoundInChat] = []
-        # what was found in all chats: the words and the message
+        # a hit of the search of all chats: its words and the message
         self._wanted: tuple[str, str] | None = None
         # the message, and which of its places, that the reader is at; and whether they go there
         self._now: tuple[str, int] | None = None

@@ -69,7 +69,7 @@ class Highlighter(QObject):
             self.highlighted.emit(block, serial, spans)
 
 
-# what a diff says, in the roles of code and of the window
+# tokens of a diff, in the roles of code and of the window
 _DIFF = {
     "Inserted": "string",
     "Deleted": "danger",

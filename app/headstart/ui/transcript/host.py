@@ -43,7 +43,7 @@ class Host(QObject):
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area)
         self._area = area
-        # what can be done with a message
+        # commands for a message
         self.commands: tuple[ItemCommand[Message], ...] = ()
         self.stats_shown: StatsShown = "speed"
         # whether drafted text is marked

@@ -75,7 +75,7 @@ class Block(Struct, frozen=True):
     columns: tuple[str, ...] = ()
     # a formula or an answer that is still being written
     open: bool = False
-    # what is below it belongs to the same table, code or message of the user
+    # blocks below it belong to the same table, code or message of the user
     goes_on: bool = False
     # code that was written in another way than it is shown
     written: str = ""

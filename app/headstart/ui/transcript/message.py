@@ -84,7 +84,7 @@ class MessageWidget(QWidget):
         self.status_label.setTextFormat(Qt.TextFormat.PlainText)
         self.status_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.figures = Figures(self)
-        # what belongs to the message besides its text
+        # parts of the message besides its text
         self.boxes = PartBoxes(self, host.thumbnail, host.open_part)
         self.message = message
         self.foot = ActionRow(
@@ -115,7 +115,7 @@ class MessageWidget(QWidget):
             # a text that came in one piece has been parsed as a whole already
             if shown and message.role is not Role.USER:
                 if len(text) > _LONG:
-                    # what was parsed piece by piece stays until then
+                    # blocks that were parsed piece by piece stay until then
                     self._host.parse_later(message.id, text)
                 else:
                     self.take_parsed(text, self._markdown.finished())
@@ -253,7 +253,7 @@ class MessageWidget(QWidget):
         y = _place_label(self.status_label, y, width)
         top, y = y, self.foot.place(y, width)
         self.figures.place(top, width, y - top)
-        # what lies beyond the message's own ends is placed too: there is nothing
+        # blocks beyond the message's own ends are placed too: there is nothing
         begin = EVERYTHING[0] if near[0] <= 0 else near[0]
         end = EVERYTHING[1] if near[1] >= y else near[1]
         self._placed = (width, (begin, end))

@@ -22,7 +22,7 @@ _RULE = QTextFormat.Property.BlockTrailingHorizontalRulerWidth
 
 
 _ENDS = re.compile(r"(?:</\w+>\s*)+$")
-# what is no plain word, or a space that HTML does not keep
+# markup, or a space that HTML does not keep
 _MARKS = re.compile(r"[<\n\r\t]|  | $")
 
 

@@ -14,7 +14,7 @@ from headstart.ui.transcript.markdown import Block, BlockKind, parse
 _WORD = r"[^\W_]+(?:['’-][^\W_]+)*[,;.!?:]?"
 _WORDS = re.compile(rf" ?{_WORD}(?: {_WORD})*")
 _ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[1-6])>\s*)+$")
-# what stands behind the last mark: nothing that begins one, and at its end a whole word
+# text behind the last mark: nothing that begins one, and at its end a whole word
 _PLAIN = re.compile(r"[^*_`$\[\]\\<>&^~|:@/#=+\n]*[^\W_][,;.!?)]?")
 _LETTERS = re.compile(r"(?:^| )[^\W\d_]+$")
 

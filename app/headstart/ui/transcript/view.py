@@ -75,7 +75,7 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.setInterval(0)
         self._relayout.timeout.connect(self._place)
         self.host.changed.connect(self._relayout.start)
-        # what stood in the editors of messages when another chat was opened, by message
+        # texts in the editors of messages when another chat was opened, by message
         self._edits: dict[str, str] = {}
         # whether messages that are not here yet are to be selected too
         self._all_wanted = False

@@ -36,7 +36,7 @@ _POINTS = 10
 # millimetres of an A4 page; the room below is for its number
 _MARGIN, _FOOT = 20.0, 12.0
 _DPI = 300
-# what a document's pixels are counted in
+# dots per inch of a document
 _SCREEN_DPI = 96
 # so often paragraphs are divided where pages end, at most
 _DIVISIONS = 8
@@ -279,7 +279,7 @@ def _paint(document: QTextDocument, painter: QPainter, clip: QRectF) -> None:
     palette = QPalette()
     palette.setColor(QPalette.ColorRole.Text, QColor(_INK))
     context.palette = palette
-    # what only touches the page belongs to the next one
+    # a line that only touches the page belongs to the next one
     context.clip = clip.adjusted(0, 1, 0, -1)
     painter.setClipRect(clip)
     document.documentLayout().draw(painter, context)

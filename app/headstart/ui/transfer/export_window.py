@@ -52,7 +52,7 @@ class ExportWindow(Sheet):
         self._title = title
         self._last = folder or str(Path.home())
         self.scope = QComboBox(self)
-        self.scope.setAccessibleName(say("transfer.what-to-export"))
+        self.scope.setAccessibleName(say("transfer.selection"))
         if chats:
             self.scope.addItem(
                 title if len(chats) == 1 else say("transfer.chats-count", count=len(chats))
@@ -80,7 +80,7 @@ class ExportWindow(Sheet):
         self.branches = QCheckBox(say("transfer.other-versions-of-messages"), self)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(say("transfer.how-far-export"))
+        self.bar.setAccessibleName(say("transfer.export-progress"))
         self.bar.hide()
         self.go = QPushButton(say("transfer.export-2"), self)
         self.go.setObjectName("primary")
@@ -99,7 +99,7 @@ class ExportWindow(Sheet):
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow(say("transfer.what"), self.scope)
+        form.addRow(say("transfer.chats-wanted"), self.scope)
         form.addRow("", self.list)
         form.addRow(say("transfer.format"), self.form)
         form.addRow("", self.about)

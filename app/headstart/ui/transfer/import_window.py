@@ -67,7 +67,7 @@ class ImportWindow(Sheet):
         self.bar = QProgressBar(self)
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(say("transfer.how-far-import"))
+        self.bar.setAccessibleName(say("transfer.import-progress"))
         self._build_lists()
         self.take = QPushButton(self._verb, self)
         self.take.setObjectName("primary")
@@ -301,7 +301,7 @@ class ImportWindow(Sheet):
 
     def _on_end(self) -> None:
         if self._busy and self.end.text() == "Stop":
-            # what came in is shown
+            # imported chats are shown
             self.cancelled.emit()
         else:
             self.reject()

@@ -7,7 +7,7 @@ WORDS: dict[str, str] = {
         "It gets the image’s name only. A model with a projector file sees images."
     ),
     "pages-pictures-have-no-text": "Pages that are pictures have no text that a model could read.",
-    "blind-does-not-see": "{blind} does not see it",
+    "model-cannot-see": "{blind} cannot see it",
     "name-open-or-choose-pages": "{name}: open it, or choose pages",
     "encoding-of-name-name2": "Encoding of {name}: {name2}",
     "file-does-not-say-how": (

@@ -13,14 +13,14 @@ WORDS: dict[str, str] = {
     ),
     "guide": "Guide",
     "pages-of-guide": "Pages of the guide",
-    "all-report-would-have-versions": (
-        "This is all that a report would have: versions, settings without names or texts of yours, "
-        "and the log, in which kinds of errors stand and no words of any chat. Read it first; "
+    "about-report": (
+        "A report contains this and nothing else: versions, settings without names or texts of "
+        "yours, and the log, which has kinds of errors and no words of any chat. Read it first; "
         "nothing is sent from here."
     ),
     "report-problem": "Report a problem",
     "reading-log": "Reading the log…",
-    "what-report-would-have": "What a report would have",
+    "contents-of-report": "Contents of the report",
     "copy": "Copy",
     "save-to-folder": "Save to a folder…",
     "saved-to-folder": "Saved to {folder}",

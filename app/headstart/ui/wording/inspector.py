@@ -12,12 +12,12 @@ WORDS: dict[str, str] = {
     "temperature-words": "temperature {words}",
     "creativity": "Creativity",
     "chat-decides-for-itself": "This chat decides it for itself",
-    "host-answers-here-decides-for": (
-        "{host} answers here. It decides for itself what it caches; what it reports is shown under "
-        "each reply. Settings that it does not take are greyed out."
+    "host-answers": (
+        "{host} answers here and decides itself what it caches; each reply shows what it reports. "
+        "Settings that it does not take are greyed out."
     ),
     "reset-to-apps-settings": "Reset to the app’s settings",
-    "forget-what-chat-decides-for": "Forget what this chat decides for itself",
+    "forget-own-settings": "Discard the settings of this chat alone",
     "when-full": "When full",
     "host-does-not-take-setting": "{host} does not take this setting",
     "drafting-details": "Drafting: details",
@@ -47,7 +47,7 @@ WORDS: dict[str, str] = {
     "nearly-full": "nearly full",
     "preset": "Preset",
     "context": "Context",
-    "back-to-what-chat-follows": "Back to what the chat follows: its folder, its model, the app",
+    "follow-again": "Follow the folder, the model or the app again",
     "private-nothing-of-chat-written": (
         "Private: nothing of this chat is written to disk, neither its text nor what was computed."
     ),
@@ -62,9 +62,9 @@ WORDS: dict[str, str] = {
     "written-today": "Written today",
     "in-memory": "In memory",
     "keep-on-disk-for-chat": "Keep on disk for this chat",
-    "what-model-has-computed-of": (
-        "what the model has computed of it, so that a restart does not do it again; off also "
-        "removes what is there"
+    "about-keep-on-disk": (
+        "Keeps what was computed for this chat, so that a restart does not compute it again. "
+        "Switching it off removes it."
     ),
     "sizes-and-clearing": "Sizes and clearing…",
     "known-after-first-reply": "known after the first reply",
@@ -94,8 +94,8 @@ WORDS: dict[str, str] = {
     "max-tokens-of-reply": "Max tokens of a reply",
     "longest-reply": "Longest reply",
     "stop-strings-one-on-each": "Stop strings, one on each line",
-    "reply-ends-before-any-of": (
-        "the reply ends before any of these, one on each line; \\n is a line break"
+    "stop-strings-help": (
+        "The reply ends before any of these, one on each line; \\n is a line break"
     ),
     "stop-at": "Stop at",
     "favoured-and-forbidden-words": "Favoured and forbidden words",
@@ -107,7 +107,7 @@ WORDS: dict[str, str] = {
     "words": "Words",
     "length-and-sampling": "Length and sampling",
     "fixed-seed": "Fixed seed",
-    "same-seed-and-text-give": "the same seed and text give the same reply",
+    "seed-help": "The same seed and text give the same reply",
     "seed": "Seed",
     "tokens-per-second-by-draft": "tokens per second by draft depth, measured with this pair",
     "no-draft-model": "No draft model",
@@ -158,9 +158,7 @@ WORDS: dict[str, str] = {
     "earlier-chats": "earlier chats",
     "not-possible-with-server": "Not possible with this server",
     "nothing-drafts-here": "Nothing drafts here",
-    "measuring-what-draft-costs-and": (
-        "Measuring what this draft costs and gains while you are not waiting."
-    ),
+    "measuring-draft": "Measuring the cost and the gain of this draft while you are not waiting.",
     "processing-chat-in-draft-costs": (
         "Processing this chat in the draft costs more than drafting has saved so far."
     ),
@@ -174,9 +172,8 @@ WORDS: dict[str, str] = {
     "speed-by-draft-depth-not": "Speed by draft depth: not measured yet",
     "not-measured-on-computer-yet": "not measured on this computer yet",
     "system-prompt": "System prompt",
-    "what-model-should-know-or": (
-        "What the model should know or be, in this chat. {{{{date}}}} and {{{{name}}}} are filled "
-        "in"
+    "instructions": (
+        "Instructions for the model in this chat. {{{{date}}}} and {{{{name}}}} are filled in"
     ),
     "drafting-gain": "Drafting: {what}, {gain}",
     "drafting-by": "Drafting: {what}",

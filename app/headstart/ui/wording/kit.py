@@ -14,11 +14,9 @@ WORDS: dict[str, str] = {
     "copy-details": "Copy details",
     "close": "Close",
     "title-automatic": "{title}: automatic",
-    "back-to-automatic-what-models": (
-        "Back to automatic: what the model’s makers advise, else the default"
-    ),
+    "back-to-automatic": "Back to automatic: the advice of the model’s makers, else the default",
     "clear": "Clear",
-    "chat-decides-for-itself": "This chat decides it for itself",
+    "own-setting": "Set for this chat",
     "plain-of-chat": "{plain}, of this chat",
     "close-esc": "Close (Esc)",
     "internal-error-name-error": "Internal error: {name}: {error}.",

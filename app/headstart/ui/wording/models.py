@@ -12,12 +12,12 @@ WORDS: dict[str, str] = {
     "short-on-host": "{short}    on {host}",
     "more-more": "{more:,} more",
     "asking": "Asking…",
-    "choose-model-to-see-files": (
-        "Choose a model to see its files, and what each of them takes on this computer."
+    "choose-a-model": (
+        "Choose a model to see its files and the memory that each needs on this computer."
     ),
-    "these-files-draft-for-one": (
-        "These files draft for one certain model, the one that they are named after. They cannot "
-        "answer by themselves."
+    "about-heads": (
+        "These files draft for one model only, the one in their name. They cannot chat by "
+        "themselves."
     ),
     "include-image-support": "Include image support",
     "include-draft-head": "Include its draft head",
@@ -43,24 +43,22 @@ WORDS: dict[str, str] = {
     "found": "Found",
     "problem-what-installed-works-without": "{problem} What is installed works without it.",
     "nothing-was-found-try-other": "Nothing was found. Try other words or fewer filters.",
-    "nothing-being-downloaded-what-downloaded": (
-        "Nothing is being downloaded. What is downloaded goes on after a restart, a lost network "
-        "or a full disk, and is checked before it is used."
+    "no-downloads": (
+        "No downloads. A download goes on after a restart, a lost network or a full disk, and is "
+        "checked before it is used."
     ),
     "earlier": "Earlier",
     "move-up": "Move up",
     "pause": "Pause",
     "cancel": "Cancel",
-    "clear-what-done": "Clear what is done",
+    "clear-finished": "Clear finished",
     "resume": "Resume",
     "clear": "Clear",
     "remove-from-list-keeps-model": "Remove from this list (keeps the model)",
     "cancel-full-text": "Cancel {full_text}?",
     "cancel-download": "Cancel the download",
     "keep": "Keep it",
-    "nothing-was-found-could-draft": (
-        "Nothing was found that could draft for it; repeats in the text are still drafted."
-    ),
+    "no-draft-found": "No draft model was found for it; repeats in the text are still drafted.",
     "get-both": "Get both",
     "drafts-work-with": "Drafts that work with it",
     "find-drafts": "Find drafts",
@@ -75,8 +73,8 @@ WORDS: dict[str, str] = {
     "keys-and-values-and-state": "keys and values, and a state",
     "vocabulary-size-tokens-kind": "{vocabulary_size:,} tokens ({kind})",
     "not-yet": "not yet",
-    "what-model-called-here": "What the model is called here",
-    "what-called-here-file-stays": "What it is called here; its file stays as it is",
+    "name-of-model": "Name of the model",
+    "name-here": "Its name in Headstart; the file keeps its own",
     "notes-for-example-strengths": "Notes, for example its strengths",
     "notes-about-model": "Notes about this model",
     "use-in-chat": "Use in this chat",
@@ -124,7 +122,7 @@ WORDS: dict[str, str] = {
     "models": "Models",
     "back-to-chat-esc": "Back to the chat (Esc)",
     "back-to-chat": "Back to the chat",
-    "parts-of-page-about-models": "Parts of the page about models",
+    "sections": "Sections of the models page",
     "installed-models": "Installed {models}",
     "memory-memory": "{memory:size} memory",
     "cores-cores": "{cores} cores",
@@ -146,7 +144,7 @@ WORDS: dict[str, str] = {
     "search": "Search",
     "order": "Order",
     "filter": "Filter",
-    "filter-what-found": "Filter what is found",
+    "filter-results": "Filter the results",
     "fits-computer": "Fits this computer",
     "small-enough-to-draft": "Small enough to draft",
     "includes-draft-head-or-mtp": "Includes a draft head or MTP layers",
@@ -189,9 +187,7 @@ WORDS: dict[str, str] = {
     "fits-if-you-close-other": "Fits if you close other programs.",
     "does-not-fit-into-computers": "It does not fit into this computer's memory.",
     "seconds-left-left": "{seconds_left:time} left",
-    "cancelled-loses": (
-        "The {lost:size} that are here already are deleted. A download that is paused keeps them."
-    ),
+    "cancelling-loses": "This deletes the {lost:size} that have arrived. Pausing keeps them.",
     "chats-use-it": "{chats:n chat uses|chats use} it",
     "in-memory-with-draft": "in memory with its draft: {size:size}",
     "in-memory": "in memory: {size:size}",

@@ -17,25 +17,25 @@ WORDS: dict[str, str] = {
     "code-always-jetbrains-mono": "Code is always JetBrains Mono",
     "replies": "Replies",
     "colours-what-draft-wrote-and": "Colours what a draft wrote, and what was repeated",
-    "what-model-has-computed-of": (
-        "What a model has computed of a chat is kept, so that it is not computed again: after a "
-        "restart, another branch, or another model a long chat goes on at once."
+    "about-cache": (
+        "Results of processing a chat are kept, so that it goes on at once after a restart, in "
+        "another branch, or with another model."
     ),
     "prompt-cache": "Prompt cache",
     "sizes-and-clearing": "Sizes and clearing…",
-    "what-kept": "What is kept",
-    "small-model-layers-model-has": (
-        "A small model, layers that a model has for it, or repeats in the text propose what comes "
-        "next; the model checks all of it at once. Replies are the same, and sooner there: where "
-        "it would not be faster, nothing is drafted."
+    "kept-on-disk": "Prompts on disk",
+    "about-drafting": (
+        "A small model, extra layers of the model, or repeats in the text draft the next words; "
+        "the model checks all of them at once. Replies are the same, and faster; drafting pauses "
+        "where it gains nothing."
     ),
     "drafting": "Drafting",
     "in-all-chats": "In all chats",
     "no-model-loaded-next-one": "No model is loaded: the next one gets these settings.",
     "loaded-model-has-these-settings": "The loaded model has these settings.",
-    "loaded-model-still-has-settings": (
-        "The loaded model still has the settings from before. It is loaded again at the next "
-        "message, or now; chats stay as they are."
+    "model-has-old-settings": (
+        "The loaded model still has the old settings. It is loaded again with the next message, or "
+        "now; chats stay as they are."
     ),
     "expert": "Expert",
     "engine": "Engine",
@@ -44,13 +44,13 @@ WORDS: dict[str, str] = {
     "automatic-suits-nearly-everybody-after": (
         "Automatic suits nearly everybody. After a change, speeds are measured again."
     ),
-    "each-chat-also-kept-there": (
-        "Each chat is also kept there as a Markdown file. What you write or change in the folder "
-        "is never overwritten or deleted; private chats are never written."
+    "about-mirror": (
+        "Each chat is also kept there as a Markdown file. Your own changes in the folder are never "
+        "overwritten or deleted; private chats are never written."
     ),
-    "one-file-with-all-chats": (
+    "about-backup": (
         "One file with all chats, files and settings, made while you go on. Restoring brings back "
-        "what is missing; what came since stays."
+        "what is missing and keeps what is newer."
     ),
     "copies-of-chats-made-every": (
         "Copies of the chats are made every day (the last five), and before each update of them."
@@ -65,7 +65,7 @@ WORDS: dict[str, str] = {
     "existing-files-kept": "Existing files are kept",
     "choose-folder": "Choose folder…",
     "backups": "Backups",
-    "how-far-backup": "How far the backup is",
+    "backup-progress": "Progress of the backup",
     "automatic-copies": "Automatic copies",
     "restore-copy": "Restore this copy…",
     "folder-for-mirror": "A folder for the mirror",
@@ -85,17 +85,17 @@ WORDS: dict[str, str] = {
     "export-all-chats": "Export all chats…",
     "back-up-now": "Back up now…",
     "restore-from-file": "Restore from a file…",
-    "automatic-what-models-makers-advise": "Automatic: what the model’s makers advise",
+    "automatic-advice": "Automatic: the advice of the model’s makers",
     "general": "General",
     "new-chats": "New chats",
     "system-prompt-of-chats-without": "System prompt of chats without one of their own",
-    "what-every-model-should-know": "What every model should know or be",
+    "instructions": "Instructions for every model",
     "0-exact-1-inventive-advice": "0 is exact, 1 inventive. {advice}",
     "longest-reply-0-has-no": "The longest reply; 0 has no limit",
     "system-prompt": "System prompt",
-    "downloads-go-to-cache-hugging": (
-        "Downloads go to the cache that Hugging Face's own tools use, so that they share them. "
-        "Models in these folders are used where they are."
+    "about-folders": (
+        "Downloads go to the cache of Hugging Face’s own tools, which share them. Models in these "
+        "folders are used where they are."
     ),
     "only-for-gated-and-private": (
         "Only for gated and private models. A token stays in the system's keychain and is sent to "
@@ -116,40 +116,36 @@ WORDS: dict[str, str] = {
     "search-settings": "Search settings",
     "search": "Search",
     "settings": "Settings",
-    "no-setting-called": "No setting is called that.",
+    "no-settings-found": "No settings found.",
     "help": "Help",
     "about-headstart": "About Headstart",
-    "nothing-else-leaves-computer-no": (
-        "Nothing else leaves this computer: no usage figures, no crash reports, no pictures that a "
-        "text refers to. Nothing listens to other programs."
+    "nothing-else-leaves": (
+        "Nothing else leaves this computer: no usage figures, no crash reports, no requests for "
+        "pictures in a text. Nothing listens to other programs."
     ),
-    "asked-for-on-page-about": (
-        "asked for on the page about models, or with “Get”: Hugging Face learns which one."
-    ),
+    "network-models": "when you search or download them: Hugging Face sees which ones.",
     "servers": "Servers",
-    "in-chats-with-servers-model": (
-        "in chats with a server's model, after you allowed it: the chat goes there."
-    ),
+    "network-servers": "in chats with a server’s model, after you allowed it: the chat goes there.",
     "updates": "Updates",
     "once-day-only-where-switched": (
         "once a day, only where it is switched on: one address, nothing but the question."
     ),
     "links": "Links",
-    "of-reply-when-you-click": "of a reply, when you click them: your browser opens them.",
+    "network-links": "in replies, when you click them: your browser opens them.",
     "privacy": "Privacy",
     "deleted-chats": "Deleted chats",
     "recently-deleted": "Recently deleted…",
-    "what-leaves-computer": "What leaves this computer",
+    "network-use": "Use of the network",
     "more-about-privacy": "More about privacy",
-    "any-server-with-openai-chat": (
+    "about-servers": (
         "Any server with the OpenAI chat API can answer instead of Headstart: vLLM, SGLang, "
-        "llama.cpp’s server, LM Studio, Ollama. With one on another computer your text goes there; "
-        "you are asked once for each server."
+        "llama.cpp’s server, LM Studio, Ollama. Text for a server on another computer goes there; "
+        "Headstart asks once for each server."
     ),
     "looking-for-programs-answer-here": "Looking for programs that answer here…",
-    "no-other-program-answers-here": (
+    "no-servers-here": (
         "No other program answers here now. Ollama, LM Studio, llama.cpp, vLLM, Jan and KoboldCpp "
-        "are found while their server runs."
+        "are found while their servers run."
     ),
     "your-servers": "Your servers",
     "add": "Add…",
@@ -173,9 +169,9 @@ WORDS: dict[str, str] = {
         "seconds without data; ten times as long before the first word"
     ),
     "send-texts-to-edited-as": "Send texts to be edited as a prediction",
-    "sends-text-you-ask-to": (
-        "Sends the text that you ask to have changed once more, as a prediction: OpenAI's servers "
-        "and some others then reply sooner. Some charge for what was predicted wrong."
+    "about-predictions": (
+        "Sends a text that you want changed once more, as a prediction: OpenAI’s servers and some "
+        "others then reply sooner. Some charge for wrong predictions."
     ),
     "certificate": "Certificate",
     "choose-certificate": "Choose a certificate",

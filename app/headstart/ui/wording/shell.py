@@ -13,9 +13,9 @@ WORDS: dict[str, str] = {
         "Your answer holds for the server “{name}” until its address changes."
     ),
     "have-value-answer": "Have {value} answer?",
-    "another-program-on-computer-answers": (
-        "Another program on this computer answers, at {host}. Chats with this model are given to "
-        "it; what it does with them is its own affair."
+    "consent-here": (
+        "Another program on this computer answers, at {host}. It receives chats with this model "
+        "and decides itself what it does with them."
     ),
     "send-chats-with-model-to": "Send chats with this model to {host}?",
     "text-of-such-chats-leaves": "The text of such chats leaves this computer. {way}",
@@ -96,7 +96,7 @@ WORDS: dict[str, str] = {
     "open-page": "Open its page",
     "whats-new-2": "What’s new…",
     "version-version": "This is version {version}.",
-    "do-not-say-again": "Do not say this again",
+    "do-not-show-again": "Do not show this again",
     "suggested-action": "Suggested action",
     "dismiss-notice": "Dismiss this notice",
     "undo": "Undo",
@@ -112,7 +112,7 @@ WORDS: dict[str, str] = {
     "installed-installed": "{installed} installed",
     "chats-messages-models-settings-help": "Chats, messages, models, settings, help",
     "results": "Results",
-    "nothing-called": "Nothing is called that.",
+    "no-results": "No results.",
     "message": "Message",
     "chat": "Chat",
     "setting": "Setting",
@@ -148,10 +148,10 @@ WORDS: dict[str, str] = {
     "count-exported-to": "{count:n chat|chats} exported to {path}",
     "exported-to": "Exported to {path}",
     "names-of": "{what:select prompt=Prompts|other=Presets}",
-    "about-prompts": "What goes into messages. Type / in a message to use one.",
+    "about-prompts": "Texts for messages. Type / in a message to use one.",
     "about-presets": (
-        "A system prompt, with the settings of the chat that it was saved from. A chat keeps what "
-        "its variables stood for when it began."
+        "A system prompt, with the settings of the chat that it was saved from. A chat keeps the "
+        "values that its variables had when it began."
     ),
     "name-of": "{what:select prompt=Name of the prompt|other=Name of the preset}",
     "answers-here": "{name} answers: another program on this computer, at {host}.",

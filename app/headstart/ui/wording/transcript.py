@@ -31,7 +31,7 @@ WORDS: dict[str, str] = {
     "version-number-author": "Version {number} · {author}",
     "version-number": "Version {number}",
     "compare-versions-2": "Compare versions",
-    "show-one-in-chat": "Show this one in the chat",
+    "show-version-in-chat": "Show this version in the chat",
     "versions-identical": "The versions are identical.",
     "differences-marked": "Differences are marked.",
     "left-version": "Left version",

@@ -41,7 +41,7 @@ class LlamaAssistant(LlamaHead):
         try:
             super().__init__(path, HeadKind.ASSISTANT, engine, target, progress)
         finally:
-            # what it shares was made new: the target holds nothing any more, and is to know it
+            # the shared state was made new: the target holds nothing any more, and is to know it
             lib.llama_memory_clear(self._target.memory, True)
             target.truncate(0)
         self._facts = msgspec.structs.replace(
@@ -92,7 +92,7 @@ class LlamaAssistant(LlamaHead):
     def checkpoint(self) -> None:
         """There is nothing to come back to."""
 
-    # what would be written into its memory would be the target's
+    # writes into its memory would be writes into the target's
 
     def export(self, start: int, end: int) -> Blob:
         raise ValueError(f"nothing is kept of the tokens {start} to {end}")

@@ -36,7 +36,7 @@ from headstart.engine.backends.llama_cpp.hidden import floats, function, wanted_
 from headstart.engine.backends.predictions import odds
 from headstart.engine.decoder import Hidden
 
-# what llama.cpp takes a block to be where a file does not say
+# llama.cpp's size of a block where a file does not say
 _BLOCK = 16
 # of rows that turn positions apart by height and width, as those of images do
 _POSITIONS = 4

@@ -17,7 +17,7 @@ from headstart.core.models.heads import HeadKind
 from headstart.engine.backends.heads.mlx_head_nets import Incomplete, Net, Weights
 from headstart.engine.backends.mlx.library import mlx_cache, mx
 
-# what a block is where a folder does not say
+# the size of a block where a folder does not say
 _BLOCK = 16
 _PAIRS, _SURE = "markov_head.", "confidence_head.proj."
 

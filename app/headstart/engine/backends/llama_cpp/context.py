@@ -90,7 +90,7 @@ class LlamaContext:
                 self.model = made.target.model
             else:
                 self._load(path, engine, progress)
-            # what heads keep is plain keys and values, whatever their target keeps
+            # heads keep plain keys and values, whatever their target keeps
             self.recurrent = made.target is None and bool(
                 lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
             )
@@ -100,7 +100,7 @@ class LlamaContext:
                 raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
             self.row_width: int = lib.llama_model_n_embd_out(self.model) if made.beside else 0
-            # what the context really has, not what was asked for
+            # the context's real size, not the one that was asked for
             self.batch = int(lib.llama_n_batch(self.context))
             # how far back a sliding window looks; 0 without one
             self.window: int = lib.llama_model_n_swa(self.model)

@@ -171,7 +171,7 @@ class LlamaCppDecoder(DecoderBase):
             images.decode(tuple(tokens), position)
         except BaseException:
             if self._recurrent:
-                # what is left of its state is that of nothing
+                # the rest of its state is that of nothing
                 self.truncate(0)
             raise
         self._undone = False

@@ -78,7 +78,7 @@ class LlamaImages:
         if not mtmd.mtmd_support_vision(self._mtmd):
             self.close()
             raise ModelProblem("projector-sees-nothing", name=projector.name)
-        # what decides what an image becomes, besides its bytes
+        # the settings that decide an image's tokens, besides its bytes
         self._made_by = named + f" {lib.__version__} {most}".encode()
         # by digest: what it is as tokens; by the first id of a piece: what to read
         self._tokens: dict[str, list[int]] = {}
@@ -111,7 +111,7 @@ class LlamaImages:
             if mtmd.mtmd_input_chunk_get_type(chunk) == _TEXT:
                 words = _text_ids(chunk)
                 if min(words, default=0) < 0:
-                    # what is around images has no token in this vocabulary
+                    # the text around images has no token in this vocabulary
                     raise ModelProblem("projector-does-not-fit", name=self._name)
                 result += words
                 continue

@@ -57,7 +57,7 @@ lib.llama_log_set(log_callback, None)
 def ggml() -> Any | None:
     """The library with ggml's registry, as llama.cpp uses it; None where it is not found."""
     folder = _folder()
-    # what a library needs is found through itself, but on Windows
+    # a library's own needs are found through itself, but on Windows
     for name in ("*llama.*", "*ggml.*", "*ggml-base.*"):
         for path in sorted(folder.glob(name)):
             with contextlib.suppress(OSError, AttributeError):
@@ -154,7 +154,7 @@ class AbortFlag:
     """
 
     def __init__(self) -> None:
-        # what was asked for, and whether it waits until `release`
+        # the request, and True if it waits until `release`
         self._wanted = self._held = False
         self.buffer = ctypes.create_string_buffer(2)
         libc = ctypes.CDLL(None)

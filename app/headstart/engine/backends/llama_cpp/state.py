@@ -24,7 +24,7 @@ from headstart.engine.decoder import Blob
 _HEADER = 8
 _PARTIAL = lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
 _LIVE = 0
-# what of a state has no ranges
+# the part of a state that has no ranges
 Apart = Literal["recurrent", "window"]
 
 

@@ -155,7 +155,7 @@ class MlxDecoder(DecoderBase):
         try:
             first = self._take_ahead(lane, tokens[0])
             lane.state.join()
-            # what cannot be cut could not come back from an abort in the middle
+            # a state that cannot be cut could not come back from an abort in the middle
             mark = lane.state.mark() if lane.state.mixed and count > 1 else None
             rows = self._read(lane, tokens, outputs, first)
             if count == 1 and rows is not None and foresee is not None and not lane.state.mixed:
@@ -284,7 +284,7 @@ class MlxDecoder(DecoderBase):
             if lane.state.can_trim() and lane.state.trim(past - n):
                 lane.length = n
                 if lane.checkpoint is not None and lane.checkpoint[0] > n:
-                    # what follows will be another text than the checkpoint's
+                    # the next text is another than the checkpoint's
                     lane.checkpoint = None
                 return n
             if lane.checkpoint is not None and lane.checkpoint[0] <= n:

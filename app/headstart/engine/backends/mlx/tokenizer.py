@@ -41,7 +41,7 @@ class FolderTokenizer:
                 token["special"] = True
         self._tokenizer = Tokenizer.from_str(json.dumps(raw))
         self._tokenizer.encode_special_tokens = True
-        # what was set for training
+        # limits that were set for training
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         added = self._tokenizer.get_added_tokens_decoder()

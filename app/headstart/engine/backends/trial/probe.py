@@ -31,7 +31,7 @@ from headstart.engine.decoder import DecodeAborted
 from headstart.engine.stop import StopSignal
 
 OPTION = "--probe-model"
-# what the child says: that it begins with something, that it cannot do something, that it is done,
+# lines of the child: a step begins, an ability is missing, it is done,
 # and how fast it was
 _TRIES, _LACKS, PASSED, _TOOK = (
     "headstart-probe: tries ",
@@ -204,7 +204,7 @@ def child_main(path: Path, asked: str) -> int:
                 return 0
             trial.read(decoder)
         except Exception as error:
-            # what to do about it is said by who asked
+            # the caller adds the way out
             print(getattr(error, "message", error))
             return 1
         for ability, step in trial.steps(decoder, wanted.without):

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)
 # copies are long, and cost nothing to draft
 COPIES = (8, 16, 32, 64)
-# what a draft has to promise before the stream is left for it, and to go on
+# the gain that a draft has to promise before the stream is left for it, and to go on
 BEGINS, GOES_ON = 1.1, 1.0
 # a reply may lose so much of its time; more of what earlier ones have saved, up to a larger share
 LOSS, SPENT, MOST = 0.02, 0.5, 0.1
@@ -27,7 +27,7 @@ STREAMED = 6
 _WEIGHT = 0.25
 # the share of a time that grows with the count, where only one count was measured
 _USUAL = 0.75
-# what is known of acceptance fades, so that it follows the text
+# old acceptance fades, so that it follows the text
 _FADES = 0.9
 # replies without a try, after one that did not pay, double each time up to this
 _LONGEST_WAIT = 32
@@ -111,7 +111,7 @@ class ServerGain(Struct):
     copy_right: Acceptance = field(default_factory=Acceptance)
     # until a stream that goes on brings its first token
     resumes: float = 0.0
-    # what all replies together have saved
+    # seconds that all replies together have saved
     saved: float = 0.0
     # why the server is not asked any more; "" while it is
     refused: str = ""

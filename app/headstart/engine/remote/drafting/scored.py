@@ -14,7 +14,7 @@ from msgspec import Struct
 
 # candidates that are asked for, beside the token itself
 CANDIDATES = 1
-# what is so much likelier (natural logarithms) than what was written is no matter of rounding:
+# a lead of so much (natural logarithms) over the written token is no matter of rounding:
 # servers compute a little differently when they read than when they write
 ROUNDING = 0.7
 # a token that is part of a character, or of a template

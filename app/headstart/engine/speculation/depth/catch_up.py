@@ -40,7 +40,7 @@ class CatchUp:
             # the whole text; else only its end, which makes drafts a little worse
             for most in (lag, 4 * PROBE_WINDOW, 2 * PROBE_WINDOW, PROBE_WINDOW):
                 rows = min(lag, most)
-                # what earlier replies have saved may be risked on what is likely
+                # savings of earlier replies may be risked on a likely gain
                 if proven:
                     cost = pair.costs.seconds(rows, context)
                 else:

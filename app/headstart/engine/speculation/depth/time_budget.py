@@ -23,11 +23,11 @@ FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 150
 # a reply that can only be short cannot pay back what finding out costs: nothing of it up to the
 # first length, all of it from the second on
 _NOTHING_AT, _ALL_AT = 40, 100
-# what a reply gained counts whole with so many tokens of rounds with drafts
+# a reply's gain counts whole with so many tokens of rounds with drafts
 GAIN_TOKENS = 32
 # of shorter replies nothing is learned about a pair
 _SHORT_REPLY = 16
-# what a pair must have gained for its prompt to be prefilled before it has proven itself here
+# the gain of a pair for its prompt to be prefilled before it has proven itself here
 _PROVEN = 0.05
 _CREDIT_LIMIT = 30.0
 # of what a good past promises, single rounds may risk so many forwards
