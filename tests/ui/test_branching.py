@@ -10,6 +10,7 @@ from headstart.assembly import App
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.core.settings.schema import SamplingChoice
 from headstart.ui.transcript.message import MessageWidget
+from headstart.ui.wording import say
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, use_sampling
 from tests.ui.test_searching import store
@@ -55,13 +56,13 @@ async def test_a_reply_is_edited_and_gone_on_with(running: OpenApp) -> None:
         reply.foot.buttons["message.edit"].click()
         assert reply.editor is not None
         reply.editor.setPlainText("The Nile, because")
-        (save,) = (one for one in _buttons(reply) if one.text() == "Save as new version")
+        save = _button(reply, "transcript.save-as-new-version")
         save.click()
         await app.controllers.settle()
         await until(lambda: widget(app, 1).message.text == "The Nile, because")
         assert widget(app, 1).foot.version.text() == "2 of 2"
         run(app, "message.edit", 1)
-        (more,) = (one for one in _buttons(widget(app, 1)) if one.text() == "Save and continue")
+        more = _button(widget(app, 1), "transcript.save-and-continue")
         more.click()
         await app.controllers.settle()
         await until(lambda: not app.controllers.reply.writing)
@@ -76,6 +77,11 @@ def _buttons(message: MessageWidget) -> list[QPushButton]:
     return [one for one in message.findChildren(QPushButton) if one.isVisibleTo(message)]
 
 
+def _button(of: MessageWidget, code: str) -> QPushButton:
+    (found,) = (one for one in _buttons(of) if one.text() == say(code))
+    return found
+
+
 async def test_a_question_is_edited_without_an_answer_and_answered_later(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, BRIEF)
@@ -84,7 +90,7 @@ async def test_a_question_is_edited_without_an_answer_and_answered_later(running
         question = widget(app, 0)
         assert question.editor is not None
         question.editor.setPlainText("Name a lake")
-        (save,) = (one for one in _buttons(question) if one.text() == "Save without an answer")
+        save = _button(question, "transcript.save-without-answer")
         save.click()
         await shown(app, "Name a lake")
         run(app, "message.answer", 0)

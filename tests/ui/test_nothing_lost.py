@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from headstart.core.chats.values import BranchPage
 from headstart.core.errors import EnvironmentProblem
+from headstart.ui.wording import say
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chats
 
@@ -53,7 +54,7 @@ async def test_what_is_typed_in_the_inspector_survives_a_fold(running: OpenApp) 
         field = next(
             each
             for each in inspector.findChildren(QPlainTextEdit)
-            if each.accessibleName().startswith("Stop strings")
+            if each.accessibleName() == say("inspector.stop-strings-one-on-each")
         )
         field.setFocus()
         QTest.keyClicks(field, "END")

@@ -12,6 +12,7 @@ from headstart.core.chats.values import Chat, Folder
 from headstart.core.settings.inheritance import effective
 from headstart.core.settings.schema import SamplingChoice
 from headstart.ui.kit.dragging import chats_as_mime, folder_as_mime
+from headstart.ui.wording import say
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, branch, reply_done, use_sampling
 from tests.support.sheets import write
@@ -159,7 +160,9 @@ async def test_archived_chats_are_in_no_list_and_come_back(running: OpenApp) -> 
     async with running() as app:
         one, two, _ = await three(app)
         choose(app, one.id, two.id)
-        archive = next(a for a in menu(app, two.id).actions() if a.text() == "Archive")
+        archive = next(
+            a for a in menu(app, two.id).actions() if a.text() == say("commands.chat.archive")
+        )
         archive.trigger()
         await app.controllers.settle()
         assert lines(app) == ["[Today]", "Three"]

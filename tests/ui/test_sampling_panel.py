@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from headstart.core.chats.values import Chat
 from headstart.core.settings.schema import ChatOptions, SamplingChoice, Settings
 from headstart.ui.inspector.inspector import Inspector
+from headstart.ui.wording import say
 
 
 def _inspector(qtbot: QtBot, options: ChatOptions | None = None) -> Inspector:
@@ -21,7 +22,7 @@ def _reset(inspector: Inspector, title: str) -> QToolButton:
     (button,) = [
         each
         for each in inspector.findChildren(QToolButton)
-        if each.accessibleName() == f"{title}: automatic"
+        if each.accessibleName() == say("kit.title-automatic", title=title)
     ]
     return button
 
