@@ -147,7 +147,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "Sampling.min_p": ("Min-p", "At least this share of the best; 0 off"),
     "Sampling.repeat_penalty": ("Repeat penalty", "1 is off"),
     "Sampling.presence_penalty": ("Presence penalty", "0 is off"),
-    "Sampling.max_tokens": ("Max tokens", "Of one reply; 0 is no limit"),
+    "Sampling.max_tokens": ("Longest reply", "Max tokens of one reply; 0 is no limit"),
     "Sampling.max_tokens:special": ("no limit", ""),
     "Speculation.enabled": (
         "Drafting",

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings.fields import describe
+from headstart.core.settings.fields import FieldInfo, describe
 from headstart.core.settings.inheritance import Effective
 from headstart.core.settings.schema import MOST_BIASES, Bias, Sampling, SamplingChoice
 from headstart.core.text.stop_lines import stop_text, stops_of
@@ -21,8 +21,8 @@ from headstart.core.text.typed_numbers import number_of
 from headstart.ui.inspector.creativity import CreativityField
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.own import OwnRow
-from headstart.ui.kit.fields import SliderField, take_typed
-from headstart.ui.kit.number_boxes import WholeBox
+from headstart.ui.kit.fields import SliderField, number_box, take_typed
+from headstart.ui.kit.number_boxes import WholeNumberBox
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
 
@@ -54,20 +54,11 @@ class SamplingPanel(QWidget):
             slider = self.sliders[name] = self.rows[name] = kind(fields[name], self)
             slider.changed.connect(partial(self._edit, name))
             slider.reset.connect(partial(self._edit, name, None))
-        self.top_k = WholeBox(self)
-        self.top_k.setRange(0, 1000)
-        self.top_k.setSpecialValueText(fields["top_k"].special)
-        self.top_k.setAccessibleName(say("inspector.top-k"))
-        self.top_k.setToolTip(fields["top_k"].description)
-        self.top_k.valueChanged.connect(partial(self._edit, "top_k"))
-        self._row("top_k", say("inspector.top-k"), self.top_k)
-        self.max_tokens = WholeBox(self)
-        self.max_tokens.setRange(0, 1_000_000)
-        self.max_tokens.setSpecialValueText(say("inspector.no-limit"))
+        self.top_k, self.max_tokens = (
+            self._whole(fields["top_k"]),
+            self._whole(fields["max_tokens"]),
+        )
         self.max_tokens.setSingleStep(64)
-        self.max_tokens.setAccessibleName(say("inspector.max-tokens-of-reply"))
-        self.max_tokens.valueChanged.connect(partial(self._edit, "max_tokens"))
-        self._row("max_tokens", say("inspector.longest-reply"), self.max_tokens)
         self._build_seed()
         self.stop = TextEdit(self)
         self.stop.setAccessibleName(say("inspector.stop-strings-one-on-each"))
@@ -91,6 +82,12 @@ class SamplingPanel(QWidget):
         self.more.put(more)
         self.more.set_summary(say(_SUMMARY))
         self._put(self, ("temperature",))
+
+    def _whole(self, info: FieldInfo) -> WholeNumberBox:
+        box = number_box(info, info.default, partial(self._edit, info.name))
+        assert isinstance(box, WholeNumberBox)
+        self._row(info.name, info.title, box)
+        return box
 
     def _build_seed(self) -> None:
         box = QWidget(self)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.settings.fields import FieldInfo
+from headstart.core.text.locale import locale
 from headstart.ui.kit.icons import icon
 from headstart.ui.kit.number_boxes import DecimalBox, WholeNumberBox
 from headstart.ui.kit.own_title import OwnTitle
@@ -102,7 +103,8 @@ class SliderField(QWidget):
         self.changed.emit(value)
 
     def _words(self, value: float) -> str:
-        return f"{value:.2f}".rstrip("0").rstrip(".")
+        decimals = f"{value:.2f}".partition(".")[2].rstrip("0")
+        return locale().number(value, len(decimals))
 
 
 def take_typed(*boxes: QAbstractSpinBox) -> None:

@@ -101,7 +101,7 @@ class GeneralPage(Page):
             sampling["temperature"],
             say("settings.0-exact-1-inventive-advice", advice=say(_ADVICE)),
         )
-        numbers.add(section, sampling["max_tokens"], say("settings.longest-reply-0-has-no"))
+        numbers.add(section, sampling["max_tokens"], sampling["max_tokens"].description)
         for name in ("thinking", "when_full"):
             section.field(
                 fields[name],

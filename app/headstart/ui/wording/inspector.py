@@ -89,10 +89,6 @@ WORDS: dict[str, str] = {
     "clear-these-chats": "Clear these chats",
     "deleted-chat": "a deleted chat",
     "length-seed-words": "length, seed, words",
-    "top-k": "Top-k",
-    "no-limit": "no limit",
-    "max-tokens-of-reply": "Max tokens of a reply",
-    "longest-reply": "Longest reply",
     "stop-strings-one-on-each": "Stop strings, one on each line",
     "stop-strings-help": (
         "The reply ends before any of these, one on each line; \\n is a line break"

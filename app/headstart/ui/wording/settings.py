@@ -91,7 +91,6 @@ WORDS: dict[str, str] = {
     "system-prompt-of-chats-without": "System prompt of chats without one of their own",
     "instructions": "Instructions for every model",
     "0-exact-1-inventive-advice": "0 is exact, 1 inventive. {advice}",
-    "longest-reply-0-has-no": "The longest reply; 0 has no limit",
     "system-prompt": "System prompt",
     "about-folders": (
         "Downloads go to the cache of Hugging Face’s own tools, which share them. Models in these "
