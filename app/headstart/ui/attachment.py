@@ -12,6 +12,7 @@ from headstart.core.chats.parts import (
     ToolCallPart,
     ToolResultPart,
 )
+from headstart.core.text.locale import locale
 from headstart.core.text.shown import size_text
 from headstart.ui.wording import say
 
@@ -63,7 +64,7 @@ def only_marks(part: FilePart) -> bool:
 def facts_of(part: FilePart | ImagePart) -> str:
     """Facts of a file besides its name."""
     if isinstance(part, ImagePart):
-        return f"{part.width:,} × {part.height:,}"
+        return f"{locale().number(part.width)} × {locale().number(part.height)}"
     return pages_of(part) or size_text(part.blob.size)
 
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.chats.attachments import Extracted, about_tokens, numbers_of, ranges_text
 from headstart.core.chats.parts import FilePart
+from headstart.core.text.locale import locale
 from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
@@ -125,7 +126,7 @@ class PagesWindow(Sheet):
         begins = " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING] or say(
             "composer.no-text-only-picture"
         )
-        item = QTreeWidgetItem([str(number), begins, f"{self.counts[number - 1]:,}"])
+        item = QTreeWidgetItem([str(number), begins, locale().number(self.counts[number - 1])])
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
         item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight)
         item.setCheckState(0, Qt.CheckState.Unchecked)

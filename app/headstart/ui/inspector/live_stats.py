@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from headstart.core.chats.values import SpeculationStats
 from headstart.core.events import DraftActivity
+from headstart.core.text.locale import locale
 from headstart.ui.inspector.speculation_words import activity_words
 from headstart.ui.wording import say
 
@@ -54,7 +55,7 @@ class LiveStats(QWidget):
                 share=share,
             )
         if stats is not None and stats.rounds:
-            rounds = f"{(stats.rounds + stats.accepted) / stats.rounds:.1f}"
+            rounds = locale().number((stats.rounds + stats.accepted) / stats.rounds, 1)
         if against_plain is not None:
             speed = say("inspector.against-plain-plain-decoding", against_plain=against_plain)
         for code, text in zip(_OF_REPLY, (accepted, rounds, speed), strict=True):

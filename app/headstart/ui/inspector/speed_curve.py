@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from headstart.core.events import SpeedCurve
+from headstart.core.text.locale import locale
 from headstart.ui.kit import theme
 from headstart.ui.wording import say
 
@@ -36,7 +37,9 @@ class SpeedCurveView(QWidget):
         if curve is None:
             self.setAccessibleName(say("inspector.speed-by-draft-depth-not"))
         else:
-            points = ", ".join(f"{_depth(at)}: {speed:.0f}" for at, speed in curve.points[::3])
+            points = ", ".join(
+                f"{_depth(at)}: {locale().number(speed)}" for at, speed in curve.points[::3]
+            )
             best = _depth(curve.best)
             self.setAccessibleName(say("inspector.speeds-by-depth", points=points, best=best))
         self.update()

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.core.chats.values import ChatSummary
+from headstart.core.text.locale import locale
 from headstart.ui.kit.list_window import ListWindow
 from headstart.ui.kit.when import moment_text
 from headstart.ui.wording import say
@@ -40,7 +41,7 @@ class ArchiveWindow(ListWindow):
         rows = []
         for chat in chats:
             when = moment_text(chat.updated_at)
-            rows.append((chat.id, (chat.title, f"{chat.messages:,}", when)))
+            rows.append((chat.id, (chat.title, locale().number(chat.messages), when)))
         self.set_rows(rows)
 
     def show_buttons(self) -> None:

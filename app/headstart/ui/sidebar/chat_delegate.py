@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from headstart.core.chats.values import ChatSummary
+from headstart.core.text.locale import locale
 from headstart.core.text.shown import isolated
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.row_ground import paint_ground
@@ -97,7 +98,7 @@ def _paint_folder(painter: QPainter, area: QRect, row: ChatRow) -> None:
     painter.setFont(theme.text_font(theme.SMALL_SIZE))
     painter.setPen(QColor(colours.quiet))
     flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-    painter.drawText(area, int(flags), f"{row.count:,}")
+    painter.drawText(area, int(flags), locale().number(row.count))
 
 
 def _paint_chat(

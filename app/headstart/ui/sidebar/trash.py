@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.core.chats.values import TrashedChat
+from headstart.core.text.locale import locale
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.list_window import ListWindow
 from headstart.ui.kit.when import moment_text
@@ -38,7 +39,7 @@ class TrashWindow(ListWindow):
         rows = []
         for chat in chats:
             when = moment_text(chat.deleted_at)
-            rows.append((chat.id, (chat.title, f"{chat.messages:,}", when)))
+            rows.append((chat.id, (chat.title, locale().number(chat.messages), when)))
         self.set_rows(rows)
 
     def show_buttons(self) -> None:
