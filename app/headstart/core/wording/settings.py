@@ -21,8 +21,8 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "EngineSettings.kv_type": (
         "KV cache type",
         (
-            "f16 is fastest; bf16: speculation changes no bit on a processor; q8_0 takes half the "
-            "memory"
+            "f16 is fastest; bf16 makes speculation bit-exact on a processor; q8_0 takes half "
+            "the memory"
         ),
     ),
     "EngineSettings.gpu_layers": ("GPU layers", "-1 is automatic; 0 uses none"),
@@ -30,8 +30,8 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "EngineSettings.exact": (
         "Exact",
         (
-            "The same question gives the same text: each model is tested once, and where drafting "
-            "or reuse would change a bit, both are limited"
+            "Drafts and reuses only where the output is bit-identical with and without; each "
+            "model is tested once"
         ),
     ),
     "EngineSettings.exact:label": ("draft and reuse only where no bit changes", ""),
@@ -82,7 +82,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "Settings.when_full=drop_oldest": ("Leave out the oldest turns", ""),
     "Settings.thinking": (
         "Thinking",
-        "Before the reply, where a model can be told; automatic is its own choice",
+        "Reasoning before the reply, for models that have it; automatic leaves it to the model",
     ),
     "Settings.thinking=auto": ("Automatic", ""),
     "Settings.thinking=off": ("Off", ""),
@@ -91,16 +91,16 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "Settings.thinking=medium": ("Medium", ""),
     "Settings.thinking=high": ("High", ""),
     "Settings.thinking=max": ("Maximum", ""),
-    "Settings.show_origins": ("Highlight drafted text", "By where each token came from"),
+    "Settings.show_origins": ("Highlight drafted text", "Colours each token by its origin"),
     "Settings.trash_days": (
         "Keep deleted chats",
-        "In the trash, from where they come back; then their text is overwritten",
+        "In the trash; afterwards their text is overwritten and cannot be restored",
     ),
     "Settings.trash_days:special": ("not at all", ""),
     "Settings.trash_days:unit": ("{count:plural one=day|other=days}", ""),
     "Settings.stats_shown": (
         "Figures under a reply",
-        "The rest shows when the pointer is over them",
+        "The others show when the pointer is over them",
     ),
     "Settings.stats_shown=speed": ("Speed and gain", ""),
     "Settings.stats_shown=all": ("More figures", ""),
@@ -119,13 +119,13 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "LibrarySettings.limit_mb:unit": ("MB/s", ""),
     "LibrarySettings.unload_minutes": (
         "Unload idle models",
-        "After so long without a reply; 0 keeps them loaded",
+        "After this time without a reply; 0 keeps them loaded",
     ),
     "LibrarySettings.unload_minutes:special": ("never", ""),
     "LibrarySettings.unload_minutes:unit": ("{count:plural one=minute|other=minutes}", ""),
     "PrefixSettings.on_disk": (
         "Prompt cache on disk",
-        "So that nothing is recomputed after a restart",
+        "Saves recomputing after a restart",
     ),
     "PrefixSettings.most_gb": ("Max disk space", "Never more than a quarter of the free space"),
     "PrefixSettings.most_gb:unit": ("GB", ""),
@@ -226,10 +226,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "",
     ),
     "automatic-kv-type": (
-        (
-            "Another choice processes chats once more: kept state fits the old one only. For "
-            "llama.cpp."
-        ),
+        ("Changing it discards cached prompts: each chat is processed once more. For llama.cpp."),
         "",
     ),
     "automatic-exact": (
