@@ -14,7 +14,6 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from headstart.core.events import NoticeKind
-from headstart.ui.kit.system_locale import SystemLocale
 from headstart.ui.shell import qt_first  # noqa: F401
 
 # isort: split
@@ -39,6 +38,7 @@ from headstart.storage.adapters.crash_log import details as crash_details
 from headstart.storage.adapters.starts import StartsFile
 from headstart.ui.kit import theme
 from headstart.ui.kit.first_paint import FirstPaint
+from headstart.ui.kit.system_locale import SystemLocale
 from headstart.ui.shell.arrivals import Arrivals
 from headstart.ui.shell.asked_to_end import when_asked_to_end
 from headstart.ui.shell.input_method import choose_plugin

@@ -29,9 +29,11 @@ def _as_before() -> Iterator[None]:
     [
         (COUNTRY.UnitedStates, "1,234,567", "3.4 GB", "2:05\u202fPM", "October 16", "October 2026"),
         (COUNTRY.UnitedKingdom, "1,234,567", "3.4 GB", "14:05", "16 October", "October 2026"),
+        (COUNTRY.Brazil, "1.234.567", "3,4 GB", "14:05", "16 October", "October 2026"),
+        (COUNTRY.Egypt, "1,234,567", "3.4 GB", "2:05\u202fPM", "October 16", "October 2026"),
         (COUNTRY.Germany, "1.234.567", "3,4 GB", "14:05", "16 October", "October 2026"),
     ],
-    ids=["US", "UK", "Germany"],
+    ids=["US", "UK", "Brazil", "Egypt", "Germany"],
 )
 def test_numbers_and_dates_are_those_of_the_region(
     country: QLocale.Country, number: str, size: str, clock: str, day: str, month: str

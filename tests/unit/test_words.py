@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from headstart.core.wording import worded
 from headstart.ui.wording import table
+from tests.unit.core.test_wording import facts_for
 
 APP = Path(__file__).parents[2] / "app" / "headstart"
 UI = APP / "ui"
@@ -31,6 +33,8 @@ NAMES = re.compile(
     r"|[, ]*y{4}|M{4} (d|y{4})|d M{4}|[a-z]+([A-Z][a-z]*)+"
     # an action of screen readers, and tokens of a highlighter
     r"|Press|Inserted|Deleted|Heading|Subheading"
+    # in exported documents, stored names of files and reports of errors
+    r"|Pasted image\.png|: the image is damaged\]|the document could not be written|, Python|, Qt"
 )
 MARKUP = re.compile(
     r"</?[a-z]|[;:{] *[a-z-]+:|class=|align=|stroke-|\bcolor\b|^\s*\{\s*\"|px;|^extra =="
@@ -173,3 +177,9 @@ def test_sentences_are_whole() -> None:
         for name, text in table(room).items():
             assert text == text.strip() or text.endswith("\n\n"), f"{room}.{name}"
             assert text, f"{room}.{name}"
+
+
+def test_every_sentence_can_be_worded() -> None:
+    for room in ROOMS:
+        for text in table(room).values():
+            assert worded(text, facts_for(text, 1_234))

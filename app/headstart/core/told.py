@@ -45,7 +45,7 @@ class Told(Struct, frozen=True):
 
     @property
     def _sentences(self) -> tuple[str, str]:
-        # with the first sentence that is needed, not with the program
+        # with the first sentence that is needed
         from headstart.core.wording import sentences
 
         return sentences(self.code, self.facts)

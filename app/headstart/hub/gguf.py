@@ -129,8 +129,8 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
         raise ModelProblem(
             "file-incomplete",
             name=path.name,
-            size=_megabytes(size),
-            other_size=_megabytes(header.expected_size),
+            size=size,
+            other_size=header.expected_size,
         )
     return header
 
@@ -152,7 +152,7 @@ def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
     except _OtherVersion as error:
         raise _of_version(error, name) from error
     except _BROKEN as error:
-        raise ModelProblem("header-damaged", name=name, size=_megabytes(len(data))) from error
+        raise ModelProblem("header-damaged", name=name, size=len(data)) from error
     return GgufHeader(version, said.metadata, tensors, 0, 0, 0, said.arrays, said.lengths)
 
 
@@ -168,7 +168,7 @@ def parse(file: BinaryIO, name: str, size: int, arrays: Container[str] = ()) -> 
     except _OtherVersion as error:
         raise _of_version(error, name) from error
     except _BROKEN as error:
-        raise ModelProblem("header-damaged", name=name, size=_megabytes(size)) from error
+        raise ModelProblem("header-damaged", name=name, size=size) from error
 
 
 def _of_version(error: _OtherVersion, name: str) -> ModelProblem:
@@ -189,10 +189,6 @@ def _not_gguf(name: str, start: bytes) -> ModelProblem:
     if len(start) > 9 and start[8:9] == b"{":
         return ModelProblem("safetensors-alone", name=name)
     return ModelProblem("file-not-gguf", name=name)
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size:,} bytes"
 
 
 def _counts(file: BinaryIO) -> tuple[int, int, int]:

@@ -170,14 +170,11 @@ def _check_file(folder: Path, file: Path) -> None:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             whole, end = False, 0
     if not whole or not isinstance(end, int) or end > size:
-        needed = f" of {end / 1e6:,.1f}" if whole and isinstance(end, int) else ""
-        raise ModelProblem(
-            "weight-file-damaged",
-            name=folder.name,
-            detail=size / 1000000.0,
-            needed=needed,
-            file_name=file.name,
-        )
+        if whole and isinstance(end, int):
+            raise ModelProblem(
+                "weight-file-cut", name=folder.name, size=size, needed=end, file_name=file.name
+            )
+        raise ModelProblem("weight-file-damaged", name=folder.name, size=size, file_name=file.name)
 
 
 def _check_quantization(name: str, config: Mapping[str, Any]) -> None:

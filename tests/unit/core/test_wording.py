@@ -8,6 +8,7 @@ import string
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from headstart.core.settings.prefix import PrefixSettings
 from headstart.core.settings.schema import EngineSettings, Sampling, Settings, Speculation
 from headstart.core.told import Told, about, from_stored, told
 from headstart.core.updates import UpdateSettings
-from headstart.core.wording import catalogue
+from headstart.core.wording import catalogue, worded
 from headstart.core.wording.phrases import PHRASES
 from headstart.core.wording.settings import SETTINGS
 from headstart.extraction.kinds import BEGINNINGS, MEMBERS
@@ -127,7 +128,31 @@ def test_no_sentence_is_left_over() -> None:
     # kinds of files that are no models, by their first bytes
     used |= _constants() & {code for code in catalogue() if code.startswith("file-is-")}
     used |= {code for code in SETTINGS if code in _constants() or _is_setting(code)}
+    # those of lists of models that an older version kept
+    used |= {"file-of-another-kind", "folder-of-another-format"}
     assert set(catalogue()) - used == {"as-written", "consent-needed"}
+
+
+@pytest.mark.parametrize("many", [1, 1_234])
+def test_every_sentence_can_be_worded(many: int) -> None:
+    for halves in catalogue().values():
+        for text in halves:
+            worded(text, facts_for(text, many))
+
+
+def facts_for(text: str, many: int) -> dict[str, object]:
+    """Facts of the kinds that the places in a sentence ask for."""
+    facts: dict[str, object] = {}
+    for _, name, form, _ in string.Formatter().parse(text):
+        if not name:
+            continue
+        if form == "list":
+            facts[name] = ["one", "two"]
+        elif not form or form.startswith("select") or form in ("message", "remedy", "text"):
+            facts.setdefault(name, "words")
+        else:
+            facts[name] = many
+    return facts
 
 
 def _is_setting(code: str) -> bool:

@@ -20,7 +20,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Choose a GGUF model file.",
     ),
     "file-incomplete": (
-        "{name} is incomplete: {size} of {other_size} are there.",
+        "{name} is incomplete: {size:size} of {other_size:size} are there.",
         "Download it again, or choose another model file.",
     ),
     "file-not-gguf": (
@@ -59,6 +59,15 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} has no weights (no .safetensors file).",
         "Choose a model in the format of MLX.",
     ),
+    # in lists of models that were kept before each kind had its own
+    "file-of-another-kind": (
+        "{name} is {what}, not a model.",
+        "Choose a GGUF model file.",
+    ),
+    "folder-of-another-format": (
+        "{name} has {what}.",
+        "Choose a model in the format of MLX.",
+    ),
     "folder-of-gguf-files": (
         "{name} is a folder with GGUF files.",
         "Choose one of the files in it.",
@@ -70,7 +79,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "header-damaged": (
         (
             "{name} is damaged or incomplete: its header ends in the middle or makes no"
-            " sense ({size} are there)."
+            " sense ({size:size} are there)."
         ),
         "Download it again, or choose another model file.",
     ),
@@ -163,7 +172,11 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Its tokenizer has another form, which is not read here. Choose another version.",
     ),
     "weight-file-damaged": (
-        "{name} is damaged or incomplete: {detail:,.1f}{needed} MB of {file_name} are there.",
+        "{name} is damaged or incomplete: {size:size} of {file_name} are there.",
+        "Download the folder again, or choose another model.",
+    ),
+    "weight-file-cut": (
+        "{name} is incomplete: {size:size} of {file_name} are there, of {needed:size}.",
         "Download the folder again, or choose another model.",
     ),
     "weight-files-missing": (

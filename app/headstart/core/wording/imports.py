@@ -69,7 +69,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "import-message-unread": ("A message of “{name}” has nothing that can be read.", ""),
     "import-note-left-out": ("A note of “{name}” that no model sees is left out.", ""),
     "import-lines-left-out": (
-        "{count:n line|lines} that the program wrote for itself {count:is|are} left out.",
+        "{count:n line is|lines are} left out that the program wrote for itself.",
         "",
     ),
     "import-unsent": ("Words that were not sent are left out.", ""),

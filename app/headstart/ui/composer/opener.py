@@ -76,7 +76,7 @@ class AttachmentOpener(QObject):
 
     def paste_image(self, image: QImage) -> None:
         if not image.isNull():
-            self._verbs.add_image(image, say("composer.pasted-image-png"))
+            self._verbs.add_image(image, "Pasted image.png")
 
     # --- looking into it -----------------------------------------------------------------
 

@@ -188,7 +188,8 @@ class PagesWindow(Sheet):
     def _show_sum(self) -> None:
         numbers = self.ticked
         tokens = sum(self.counts[number - 1] for number in numbers)
-        facts = {"unit": self._unit, "count": len(numbers), "tokens": tokens}
+        code = "composer.chosen-pages" if self._unit == "page" else "composer.chosen-parts"
+        facts = {"chosen": say(code, count=len(numbers)), "tokens": tokens}
         if self._room is None:
             words = say("composer.chosen", **facts)
         else:

@@ -88,7 +88,9 @@ class SpeedCurveView(QWidget):
             painter.setPen(theme.colour(colours.quiet))
             box = QRectF(0, y - 8, LEFT - 8, 16)
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, int(right), f"{value:g}")
+            painter.drawText(
+                box, int(right), locale().number(value, 0 if value == int(value) else 1)
+            )
             value += step
 
     def _draw_words(
@@ -103,7 +105,7 @@ class SpeedCurveView(QWidget):
                 continue
             x = area.left() + depth / max(1, last) * area.width()
             box = QRectF(x - 20, area.bottom() + 3, 40, 16)
-            painter.drawText(box, centre, str(depth) if depth else "off")
+            painter.drawText(box, centre, _depth(depth))
         painter.setPen(theme.colour(colours.ink))
         words = (
             say("inspector.best-best", best=curve.best) if curve.best else say("inspector.best-off")

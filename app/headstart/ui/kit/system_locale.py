@@ -10,41 +10,51 @@ from PySide6.QtCore import QDate, QLocale, QTime
 from headstart.core.text.locale import use_locale
 
 _SHORT = QLocale.FormatType.ShortFormat
+_ANY = QLocale.Language.AnyLanguage
 
 
 class SystemLocale:
-    """A Locale by Qt: `language` as ISO 639, with the conventions of the system's region."""
+    """A Locale by Qt: words in `language` (ISO 639), numbers and the order of dates as the system
+    writes them; as usual in `country` where one is given."""
 
-    def __init__(self, language: str = "en", region: QLocale.Country | None = None) -> None:
+    def __init__(self, language: str = "en", country: QLocale.Country | None = None) -> None:
         self.language = language
-        code = QLocale.codeToLanguage(language)
-        territory = QLocale.system().territory() if region is None else region
-        self._qt = QLocale(code, territory)
+        self._words = QLocale(QLocale.codeToLanguage(language))
+        self._forms = _of_system() if country is None else QLocale(_ANY, country)
+        if self._forms.zeroDigit() != "0":
+            # digits of another script would stand in the middle of a sentence
+            self._forms = self._words
 
     def install(self) -> None:
         """Have sentences, and Qt's own fields, written this way from now on."""
-        QLocale.setDefault(self._qt)
+        QLocale.setDefault(self._forms)
         use_locale(self)
 
     def number(self, value: float, digits: int = 0) -> str:
-        return self._qt.toString(float(value), "f", digits)
+        return self._forms.toString(float(value), "f", digits)
 
     def percent(self, share: float, digits: int = 0) -> str:
-        return f"{self.number(100 * share, digits)}{self._qt.percent()}"
+        return f"{self.number(100 * share, digits)}{self._forms.percent()}"
 
     def listed(self, items: Sequence[str]) -> str:
-        return self._qt.createSeparatedList(list(items))
+        return self._words.createSeparatedList(list(items))
 
     def clock(self, moment: dt.time) -> str:
-        form = self._qt.timeFormat(_SHORT).replace(":ss", "").replace(".ss", "")
-        return self._qt.toString(QTime(moment.hour, moment.minute), form)
+        form = self._forms.timeFormat(_SHORT).replace(":ss", "").replace(".ss", "")
+        return self._words.toString(QTime(moment.hour, moment.minute), form)
 
     def day(self, day: dt.date, year: bool) -> str:
-        month_first = self._qt.dateFormat(_SHORT).casefold().lstrip().startswith("m")
+        month_first = self._forms.dateFormat(_SHORT).casefold().lstrip().startswith("m")
         form = "MMMM d" if month_first else "d MMMM"
         if year:
             form += ", yyyy" if month_first else " yyyy"
-        return self._qt.toString(QDate(day.year, day.month, day.day), form)
+        return self._words.toString(QDate(day.year, day.month, day.day), form)
 
     def month(self, day: dt.date) -> str:
-        return self._qt.toString(QDate(day.year, day.month, 1), "MMMM yyyy")
+        return self._words.toString(QDate(day.year, day.month, 1), "MMMM yyyy")
+
+
+def _of_system() -> QLocale:
+    system = QLocale.system()
+    # without a locale of its own a system groups no digits
+    return QLocale("en_US") if system.language() == QLocale.Language.C else system

@@ -163,13 +163,7 @@ class FilesPage(Page):
         dialog.setNameFilter(say("settings.backups-suffix", suffix=SUFFIX))
         # a typed name has no suffix, and the file would not be found again
         dialog.setDefaultSuffix(SUFFIX.lstrip("."))
-        dialog.selectFile(
-            say(
-                "settings.headstart-astimezone-suffix",
-                astimezone=dt.datetime.now(dt.UTC).astimezone(),
-                suffix=SUFFIX,
-            )
-        )
+        dialog.selectFile(f"Headstart {dt.datetime.now(dt.UTC).astimezone():%Y-%m-%d}{SUFFIX}")
         dialog.fileSelected.connect(lambda path: self.backup_requested.emit(with_suffix(path)))
         dialog.open()
 

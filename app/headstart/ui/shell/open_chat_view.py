@@ -53,8 +53,7 @@ class OpenChatView(QObject):
         checked = not isinstance(model, ServerModel) or model.checks_drafts
         name = panel.draft_name if value.enabled and checked else ""
         itself = model is not None and value.draft == model.key
-        gain = panel.gain.removesuffix(" faster")
-        self._window.header.show_draft("" if itself else name, gain)
+        self._window.header.show_draft("" if itself else name, panel.gain)
 
     def tell_gain(self, draft: str, against_plain: float | None) -> None:
         """Say once what a draft gains with this model."""

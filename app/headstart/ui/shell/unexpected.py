@@ -97,12 +97,5 @@ class Unexpected(QObject):
 
 def versions() -> str:
     """Versions at the beginning of the details."""
-    return say(
-        "shell.headstart-version-python-python-version",
-        version=__version__,
-        python_version=platform.python_version(),
-        qversion=qVersion(),
-        system=platform.system(),
-        release=platform.release(),
-        machine=platform.machine(),
-    )
+    system = f"{platform.system()} {platform.release()} ({platform.machine()})"
+    return f"Headstart {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {system}"

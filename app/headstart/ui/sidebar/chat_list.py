@@ -208,9 +208,5 @@ def name_of(chat: ChatSummary) -> str:
 
 
 def facts_of(chat: ChatSummary) -> str:
-    count = (
-        say("sidebar.1-message")
-        if chat.messages == 1
-        else say("sidebar.messages-messages", messages=chat.messages)
-    )
+    count = say("sidebar.messages-in-chat", count=chat.messages)
     return " · ".join((count, *(f"#{tag}" for tag in chat.tags)))

@@ -5,7 +5,14 @@ from __future__ import annotations
 import html
 
 from headstart.core.chats.parts import OriginRun, ReasoningPart, TextPart, append_run
-from headstart.core.chats.values import Message, MessageStatus, Role, TurnStats, gain_words
+from headstart.core.chats.values import (
+    FinishReason,
+    Message,
+    MessageStatus,
+    Role,
+    TurnStats,
+    gain_words,
+)
 from headstart.core.text.locale import locale
 from headstart.core.text.shown import shortened
 from headstart.ui.kit import theme
@@ -158,10 +165,10 @@ def status_text(message: Message) -> str:
         return message.error
     if message.status is MessageStatus.STOPPED and message.stats is not None:
         return {
-            "cancelled": say("transcript.stopped"),
-            "length": say("transcript.stopped-at-longest-reply-chat"),
-            say("transcript.context-full"): say("transcript.stopped-models-context-full"),
-        }.get(message.stats.finish.value, say("transcript.stopped"))
+            FinishReason.CANCELLED: say("transcript.stopped"),
+            FinishReason.LENGTH: say("transcript.stopped-at-longest-reply-chat"),
+            FinishReason.CONTEXT_FULL: say("transcript.stopped-models-context-full"),
+        }.get(message.stats.finish, say("transcript.stopped"))
     if message.status is MessageStatus.COMPLETE and not any(
         part.text.strip() for part in message.parts if not isinstance(part, ReasoningPart)
     ):

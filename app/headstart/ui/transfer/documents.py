@@ -29,7 +29,6 @@ from PySide6.QtGui import (
 )
 
 from headstart.ui.kit.formulas import place_formulas, place_pictures
-from headstart.ui.wording import say
 
 _TEXT, _CODE = "Inter", "JetBrains Mono"
 _POINTS = 10
@@ -150,7 +149,7 @@ def _odt(title: str, body: str) -> bytes:
     place_pictures(document, _POINTS * _SCREEN_DPI / 72, _INK)
     _without_ligatures(document)
     if not writer.write(document):
-        raise OSError(say("transfer.document-not-written"))
+        raise OSError("the document could not be written")
     buffer.close()
     return bytes(data.data())
 
@@ -178,7 +177,7 @@ def _name_damaged_images(document: QTextDocument) -> None:
         image = QImage.fromData(QByteArray.fromBase64(name.partition(",")[2].encode()))
         if image.isNull():
             words = str(form.property(QTextFormat.Property.ImageAltText.value) or "image")
-            found.append((position, say("transfer.words-image-damaged", words=words)))
+            found.append((position, f"[{words}: the image is damaged]"))
         else:
             kind = QTextDocument.ResourceType.ImageResource.value
             document.addResource(kind, QUrl(name), image)

@@ -57,7 +57,7 @@ class ImportWindow(Sheet):
         self._paths = list(paths)
         self._plan = ImportPlan()
         self._first = ""
-        self._busy = True
+        self._busy, self._importing = True, False
         self.summary = QLabel(say("transfer.reading"), self)
         self.summary.setObjectName("sectionTitle")
         self.summary.setWordWrap(True)
@@ -280,13 +280,13 @@ class ImportWindow(Sheet):
             self.tabs.setCurrentWidget(self.left_out)
 
     def _rest(self) -> None:
-        self._busy = False
+        self._busy = self._importing = False
         self.bar.hide()
 
     # --- what the user does --------------------------------------------------------------
 
     def _on_take(self) -> None:
-        self._busy = True
+        self._busy = self._importing = True
         self.take.setEnabled(False)
         self.hint.setText(say("transfer.chats-imported-so-far-kept"))
         self.hint.show()
@@ -300,7 +300,7 @@ class ImportWindow(Sheet):
         self.chat_wanted.emit(self._first)
 
     def _on_end(self) -> None:
-        if self._busy and self.end.text() == "Stop":
+        if self._busy and self._importing:
             # imported chats are shown
             self.cancelled.emit()
         else:

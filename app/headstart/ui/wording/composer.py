@@ -38,7 +38,6 @@ WORDS: dict[str, str] = {
     ),
     "attach-files": "Attach files",
     "save-copy": "Save a copy",
-    "pasted-image-png": "Pasted image.png",
     "as-many-as-fit": "As many as fit",
     "all": "All",
     "none": "None",
@@ -58,25 +57,19 @@ WORDS: dict[str, str] = {
     "context-used-of-size-tokens": "Context: {used:,} of {size:,} tokens",
     "context": "Context",
     "prompts-and-commands": "Prompts and commands",
-    "choose-of": "Choose {unit:select page=pages|sheet=sheets|slide=slides|other=parts} of {name}",
-    "show-with-words": (
-        "Show {unit:select page=pages|sheet=sheets|slide=slides|other=parts} with these words"
-    ),
-    "one-of-them": "{unit:select page=Page|sheet=Sheet|slide=Slide|other=Part}",
-    "all-of": "{unit:select page=Pages|sheet=Sheets|slide=Slides|other=Parts} of {name}",
-    "numbers-of": "Numbers of {unit:select page=pages|sheet=sheets|slide=slides|other=parts}",
-    "chosen": (
-        "Chosen: {count:,} {unit:select page=pages|sheet=sheets|slide=slides|other=parts}, about "
-        "{tokens:,} tokens"
-    ),
-    "chosen-and-room": (
-        "Chosen: {count:,} {unit:select page=pages|sheet=sheets|slide=slides|other=parts}, about "
-        "{tokens:,} tokens; there is room for {room:,}"
-    ),
+    "choose-of": "Choose {unit:select page=pages|other=parts} of {name}",
+    "show-with-words": "Show {unit:select page=pages|other=parts} with these words",
+    "one-of-them": "{unit:select page=Page|other=Part}",
+    "all-of": "{unit:select page=Pages|other=Parts} of {name}",
+    "numbers-of": "Numbers of {unit:select page=pages|other=parts}",
+    "chosen": "{chosen}, about {tokens:,} tokens",
+    "chosen-and-room": "{chosen}, about {tokens:,} tokens; there is room for {room:,}",
     "shorten": (
         "{used:,} of {size:,} tokens of the context; shorten to {limit:,} to leave room for a reply"
     ),
     "used-of-context": (
         "{used:,} of {size:,} tokens of the context: used with this message, of the model's context"
     ),
+    "chosen-pages": "{count:n page|pages}",
+    "chosen-parts": "{count:n part|parts}",
 }

@@ -71,7 +71,6 @@ WORDS: dict[str, str] = {
     "folder-for-mirror": "A folder for the mirror",
     "back-up": "Back up",
     "backups-suffix": "Backups (*{suffix})",
-    "headstart-astimezone-suffix": "Headstart {astimezone:%Y-%m-%d}{suffix}",
     "restore-from-backup": "Restore from a backup",
     "import-and-export": "Import and export",
     "folder-of-mirror": "Folder of the mirror",

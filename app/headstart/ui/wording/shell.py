@@ -136,10 +136,6 @@ WORDS: dict[str, str] = {
     "resume": "Resume",
     "rest-left": "{rest:time} left",
     "pause": "Pause",
-    "headstart-version-python-python-version": (
-        "Headstart {version}, Python {python_version}, Qt {qversion}, {system} {release} "
-        "({machine})"
-    ),
     "internal-error-happened": "An internal error happened.",
     "download-finished": "Download finished",
     "title-installed": "{title} is installed.",
@@ -180,7 +176,7 @@ WORDS: dict[str, str] = {
     "getting": "Getting {titles:list}",
     "installed": "{title} is installed",
     "deleted-model": "Deleted {name}: {size:size} freed",
-    "drafts-faster": "{name} drafts: {gain} faster",
+    "drafts-faster": "{name} drafts: {gain}",
     "gain-with-draft": "{gain} with {draft}.",
     "change": "Change",
     "used-for-new-chats": "{name} is installed. New chats use it.",

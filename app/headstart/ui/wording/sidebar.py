@@ -15,8 +15,6 @@ WORDS: dict[str, str] = {
     "title-of-chat": "Title of the chat",
     "name-of-folder": "Name of the folder",
     "private-chat": "Private chat",
-    "1-message": "1 message",
-    "messages-messages": "{messages:,} messages",
     "not-seen-yet": "not seen yet",
     "chats": "Chats",
     "move-to": "Move to",
@@ -77,4 +75,5 @@ WORDS: dict[str, str] = {
     "folded-folder": "Folder {name}, {count:n chat|chats}, folded",
     "open-folder": "Folder {name}, {count:n chat|chats}, open",
     "count-chats": "{count:n chat|chats}",
+    "messages-in-chat": "{count:n message|messages}",
 }

@@ -100,7 +100,6 @@ WORDS: dict[str, str] = {
     "recomputed": "Recomputed",
     "processed": "Processed",
     "system": "System",
-    "context-full": "context full",
     "stopped-at-longest-reply-chat": "Stopped at the longest reply that this chat allows.",
     "stopped-models-context-full": "Stopped: the model's context is full.",
     "count-messages": "{count:n message|messages}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
-    "words-image-damaged": "[{words}: the image is damaged]",
     "every-chat-in-list": "Every chat in the list",
     "chats-i-choose": "Chats that I choose",
     "one-file": "One file",
@@ -75,5 +74,4 @@ WORDS: dict[str, str] = {
     "stopped-after": "Stopped. Imported {came:list}: {messages:n message|messages}.",
     "imported": "Imported {came:list}: {messages:n message|messages}.",
     "imported-chat": "imported",
-    "document-not-written": "the document could not be written",
 }

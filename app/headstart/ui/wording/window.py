@@ -20,7 +20,7 @@ WORDS: dict[str, str] = {
     "tokens": "{tokens:,} tokens",
     "about-tokens": "about {tokens:,} tokens",
     "pages": "{pages:n page|pages}",
-    "chosen": "{unit:select page=pages|sheet=sheets|slide=slides|other={unit}} {chosen} of {pages}",
+    "chosen": "{unit:select page=pages|other=parts} {chosen} of {pages}",
     "file": "File {name} ({size:size})",
     "image": "Image {name} ({width} × {height})",
     "tool-call": "Call of {name}",
