@@ -79,7 +79,7 @@ async def test_a_repository_of_heads_says_what_it_is(
         )
         await app.controllers.settle()
         details = view.details
-        assert "draft for one certain model" in details.problem.text()
+        assert "draft for one model only" in details.problem.text()
         assert details.details is not None
         assert [one.title for one in details.details.variants] == ["Q8_0"]
         assert not details.drafts.isVisible()
