@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core import wording as core
-from headstart.core.settings import fields
 from headstart.ui import wording as window_words
 
 OPEN, CLOSE = "⟦", "⟧"
@@ -51,7 +50,6 @@ def mark() -> None:
 
     window_words.table = marked_table
     core.catalogue = marked_catalogue
-    fields.catalogue = marked_catalogue  # type: ignore[attr-defined]
 
 
 def texts_of(widget: QWidget) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct
 
-from headstart.core.wording import catalogue, say
+from headstart.core import wording
 
 
 class FieldInfo(Struct, frozen=True):
@@ -29,11 +29,11 @@ class FieldInfo(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        return say(self.code)
+        return self._sentences[0]
 
     @property
     def description(self) -> str:
-        return catalogue()[self.code][1]
+        return self._sentences[1]
 
     @property
     def special(self) -> str:
@@ -52,10 +52,16 @@ class FieldInfo(Struct, frozen=True):
 
     def unit(self, value: float) -> str:
         """The unit behind `value`; "" for none."""
-        return say(f"{self.code}:unit", count=value) if f"{self.code}:unit" in catalogue() else ""
+        code = f"{self.code}:unit"
+        return wording.say(code, count=value) if code in wording.catalogue() else ""
+
+    @property
+    def _sentences(self) -> tuple[str, str]:
+        return wording.sentences(self.code, {"least": self.least})
 
     def _word(self, part: str) -> str:
-        return say(self.code + part) if self.code + part in catalogue() else ""
+        code = self.code + part
+        return wording.say(code) if code in wording.catalogue() else ""
 
 
 @functools.cache
@@ -64,7 +70,7 @@ def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
     fields = {}
     for item in msgspec.structs.fields(kind):
         code = f"{kind.__name__}.{item.name}"
-        if code in catalogue():
+        if code in wording.catalogue():
             fields[item.name] = _field(code, item.type, item.default)
     return fields
 

@@ -1,8 +1,7 @@
-"""Every setting: its type, default, bounds and one line for the user.
+"""Every setting: its type, default and bounds; its words are in `core.wording.settings`.
 
 Validated in one place (`validated`), frozen from then on and passed in; there is no global
-registry. The settings window takes titles and bounds from
-`settings_fields.describe`.
+registry. The settings window takes both from `fields.describe`.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ class EngineSettings(Struct, frozen=True):
 
     backend: Backend = "auto"
     context_length: Annotated[
-        int, Meta(ge=0, le=4194304, extra_json_schema={"least": LEAST_CONTEXT})
+        int, Meta(ge=0, le=4_194_304, extra_json_schema={"least": LEAST_CONTEXT})
     ] = 0
     threads: Annotated[int, Meta(ge=0, le=512)] = 0
     kv_type: KvType = "f16"
@@ -132,8 +131,7 @@ class Settings(Struct, frozen=True):
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)
-    # at most one for each model
-    # beginnings of chats with one model
+    # beginnings of chats with one model, at most one for each
     models: tuple[ModelOptions, ...] = ()
     presets: Annotated[tuple[Preset, ...], Meta(max_length=200)] = ()
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = PROMPTS

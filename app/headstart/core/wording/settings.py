@@ -14,7 +14,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "EngineSettings.backend=auto": ("Automatic", ""),
     "EngineSettings.backend=llama.cpp": ("llama.cpp alone", ""),
     "EngineSettings.backend=mlx": ("MLX too", ""),
-    "EngineSettings.context_length": ("Context length", "Tokens, at least 512; 0 is automatic"),
+    "EngineSettings.context_length": ("Context length", "Tokens, at least {least}; 0 is automatic"),
     "EngineSettings.context_length:special": ("automatic", ""),
     "EngineSettings.threads": ("Threads", "0 is one per physical core"),
     "EngineSettings.threads:special": ("automatic", ""),
@@ -51,7 +51,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "EngineSettings.window_cache=window": ("Window only", ""),
     "EngineSettings.check_memory": (
         "Check memory",
-        "Refuse models that do not fit into memory, and say which would",
+        "Refuse models that do not fit into memory, and offer a context that does",
     ),
     "EngineSettings.check_memory:label": ("refuse models that do not fit", ""),
     "EngineSettings.batch": ("Batch", "Tokens prefilled at once, at least 128; 0 is automatic"),
@@ -232,21 +232,18 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "automatic-exact": (
         (
             "For llama.cpp on a processor: bf16 keys and values and flash attention, whatever is "
-            "chosen here. Each model is tried once when it is loaded."
+            "chosen here."
         ),
         "",
     ),
     "automatic-attention": (
-        (
-            "Automatic: on. For llama.cpp. Like the KV cache type, a change makes chats be "
-            "processed once more."
-        ),
+        ("Here it is on. For llama.cpp. A change has each chat processed once more."),
         "",
     ),
     "automatic-attention-tried": (
         (
-            "Automatic: tried once for each model, and off where that is a tenth faster. For "
-            "llama.cpp. Like the KV cache type, a change makes chats be processed once more."
+            "Here it is tried once for each model, and off where that is a tenth faster. For "
+            "llama.cpp. A change has each chat processed once more."
         ),
         "",
     ),

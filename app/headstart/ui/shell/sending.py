@@ -15,10 +15,10 @@ from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.shell.greeting import Example
 from headstart.ui.shell.prompts import Prompts
 from headstart.ui.shell.shell import Shell
+from headstart.ui.wording import say
 
 if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
-from headstart.ui.wording import say
 
 
 class Sending:

@@ -160,7 +160,7 @@ WORDS: dict[str, str] = {
     "quality-quality-of-4": "Quality {quality} of 4",
     "delete-name-from-disk": "Delete {name} from the disk?",
     "chats-with-model-begin-from": (
-        "Chats with this model begin from these; a chat can still differ."
+        "Chats with this model begin with these settings, unless they have their own."
     ),
     "repository-has-no-model-card": "This repository has no model card.",
     "frees-size": "This frees {size:size}.",

@@ -121,15 +121,15 @@ WORDS: dict[str, str] = {
         "Nothing else leaves this computer: no usage figures, no crash reports, no requests for "
         "pictures in a text. Nothing listens to other programs."
     ),
-    "network-models": "when you search or download them: Hugging Face sees which ones.",
+    "network-models": "when you search for them or download them; Hugging Face sees which ones.",
     "servers": "Servers",
-    "network-servers": "in chats with a server’s model, after you allowed it: the chat goes there.",
+    "network-servers": "in chats with a server’s model, after you allowed it; the chat goes there.",
     "updates": "Updates",
     "once-day-only-where-switched": (
-        "once a day, only where it is switched on: one address, nothing but the question."
+        "once a day, only where it is switched on; one address, nothing but the question."
     ),
     "links": "Links",
-    "network-links": "in replies, when you click them: your browser opens them.",
+    "network-links": "in replies, when you click them; your browser opens them.",
     "privacy": "Privacy",
     "deleted-chats": "Deleted chats",
     "recently-deleted": "Recently deleted…",

@@ -61,7 +61,7 @@ WORDS: dict[str, str] = {
     "delete-for-good": "Delete for good",
     "empty-trash": "Empty the trash",
     "chats-in-folder-begin-from": (
-        "Chats in this folder begin from these, where they say nothing else themselves."
+        "Chats in this folder begin with these settings, unless they have their own."
     ),
     "new-folder-2": "New folder",
     "tags-with-commas-between-them": "Tags, with commas between them",
