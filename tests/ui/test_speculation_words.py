@@ -6,6 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from headstart.core.events import DraftActivity, DraftStage
+from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import EngineSettings
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
@@ -40,6 +41,26 @@ def test_the_panel_says_what_a_draft_does_and_why(
     assert panel.live.values["inspector.now"].text() == now
     assert why in panel.live.why.text()
     assert panel.live.why.isHidden() == (not why)
+
+
+@pytest.mark.parametrize(
+    ("kind", "temperature", "words", "usable"),
+    [
+        ("vllm", 0.0, "", True),
+        # it can be set for replies at temperature 0
+        ("vllm", 0.7, "only replies at temperature 0", True),
+        ("", 0.0, "h.example does not return token probabilities", False),
+    ],
+)
+def test_a_server_says_why_nothing_is_drafted(
+    qtbot: QtBot, kind: ServerKind, temperature: float, words: str, usable: bool
+) -> None:
+    model = ServerModel(Connection("1", "Lab", "https://h.example/v1", kind=kind), "m")
+    panel = SpeculationPanel()
+    qtbot.addWidget(panel)
+    panel.set_server(model, temperature)
+    assert words in panel.verdict.text()
+    assert panel.draft_box.isEnabled() == panel.prompt_lookup.isEnabled() == usable
 
 
 def test_every_stage_has_words() -> None:

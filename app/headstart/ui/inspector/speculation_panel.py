@@ -263,7 +263,7 @@ class SpeculationPanel(QWidget):
             # a server's drafts go by text: without probabilities, or what its model wrote before
             for widget in self._local_only:
                 widget.setVisible(not self._host)
-            possible = self._no_drafts in ("", say(ONLY_GREEDY))
+            possible = self._no_drafts in ("", ONLY_GREEDY)
             drafting = (self.draft_box, self._auto, self.fixed, self.depth_box, self.confidence)
             for widget in (*drafting, self.prompt_lookup, self.earlier_chats):
                 widget.setEnabled(value.enabled and possible)

@@ -73,7 +73,7 @@ def verdict_text(
     """The sentence below the choice of a draft; `drafts_with`: name of the chosen draft, or ""."""
     chosen = next((one for one in choices if one.key == value.draft), None)
     if no_drafts:
-        return no_drafts
+        return say(no_drafts, host=host)
     if chosen is not None:
         return f"{say(MARKS[chosen.verdict.works])}: {chosen.verdict.reason}"
     if value.draft not in ("", AUTOMATIC):
@@ -93,12 +93,13 @@ def verdict_text(
 
 
 def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
-    """Why nothing can be drafted for the model of a server; "" where something can be."""
+    """The code of the reason why nothing can be drafted for the model of a server; "" where
+    something can be."""
     if not isinstance(model, ServerModel):
         return ""
     if not model.checks_drafts:
-        return say(NO_DRAFTS, host=model.host)
-    return say(ONLY_GREEDY) if temperature > 0 else ""
+        return NO_DRAFTS
+    return ONLY_GREEDY if temperature > 0 else ""
 
 
 def summary(value: Speculation, host: str, no_drafts: str, name: str) -> str:
