@@ -27,7 +27,8 @@ SEQUENCES = 4
 RECURRENT_SEQUENCES, UNDO = 2, 4
 # contexts that are chosen automatically, the first one that suits; models that were trained for
 # less get that
-_AUTOMATIC = (32_768, 24_576, 16_384, 12_288, 8_192, 6_144, 4_096, 2_048)
+MOST_AUTOMATIC = 32_768
+_AUTOMATIC = (MOST_AUTOMATIC, 24_576, 16_384, 12_288, 8_192, 6_144, 4_096, 2_048)
 # the context for a conversation, or a model that reasons, where it fits at all
 _USEFUL = 8_192
 # keys and values of a larger automatic context may take so much of the memory

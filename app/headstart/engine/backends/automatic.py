@@ -3,6 +3,7 @@ what it was built for imports it."""
 
 from __future__ import annotations
 
+from headstart.core.models.fit import MOST_AUTOMATIC
 from headstart.core.text.locale import locale
 from headstart.core.told import Told, told
 from headstart.engine.backends import select
@@ -29,7 +30,7 @@ def explain() -> dict[str, Told]:
         backend = "automatic-mlx" if select.on_apple_silicon() else "automatic-mlx-elsewhere"
     return {
         "backend": told(backend),
-        "context_length": told("automatic-context", most=32_768),
+        "context_length": told("automatic-context", most=MOST_AUTOMATIC),
         "threads": told("automatic-threads", threads=automatic_threads()),
         "kv_type": told("automatic-kv-type"),
         "exact": told("automatic-exact"),
