@@ -115,7 +115,7 @@ def choose(part: FilePart, found: Extracted, numbers: Collection[int]) -> FilePa
 
 
 def _bytes(path: Path) -> bytes:
-    """Of a file; raises EnvironmentProblem. On a worker thread."""
+    """A file's bytes; raises EnvironmentProblem. On a worker thread."""
     try:
         if path.is_dir():
             raise EnvironmentProblem("attachment-folder", name=path.name)

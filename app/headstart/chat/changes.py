@@ -124,7 +124,7 @@ class Calibrated(Struct, frozen=True):
 
 
 class AheadState(Struct, frozen=True):
-    """So much of a chat's next prompt has been read, `typed` tokens of it while it is typed."""
+    """Tokens of a chat's next prompt processed ahead, `typed` of them while it is typed."""
 
     chat_id: str
     tokens: int

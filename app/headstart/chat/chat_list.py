@@ -98,7 +98,7 @@ class ChatList:
         self._tell_all(chat_ids, What.ARCHIVED)
 
     async def set_unseen(self, chat_id: str, unseen: bool) -> None:
-        """Whether a reply came that nobody has seen."""
+        """Mark a chat whose reply the user has not seen yet, or clear the mark."""
         await self._databases.change(
             chat_id, What.UNSEEN, lambda store: store.chats.set_unseen(chat_id, unseen)
         )

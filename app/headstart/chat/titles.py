@@ -24,7 +24,7 @@ _POLITE = re.compile(
 
 
 def title_of(part: OtherPart) -> str:
-    """Of a chat that begins with nothing but this."""
+    """The title of a chat whose first message is this, and nothing else."""
     name = part.name.strip() or NEW_CHAT
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 

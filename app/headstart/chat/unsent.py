@@ -14,7 +14,7 @@ class UnsentTexts:
         self._databases = databases
 
     async def load(self) -> list[Unsent]:
-        """Of all chats, the last written first; those that were begun and have no message yet are
+        """All unsent texts, the last written first; chats without a message yet are
         begun again."""
         found = await self._databases.on_disk.run(lambda store: store.unsent.all())
         for one in found:

@@ -181,7 +181,7 @@ class States(Protocol):
         ...
 
     def rows(self, first: int, last: int) -> Hidden:
-        """Of tokens `first` to `last` (not included) of the last forward: a row each, what was
+        """Rows of tokens `first` to `last` (not included) of the last forward, what was
         tapped side by side. A head gives its own states, of tokens whose logits were kept."""
         ...
 

@@ -1,5 +1,5 @@
-"""Whether a loaded model computes a token's logits to the same bits however many are computed with
-it. Engine thread.
+"""Tests whether a loaded model computes the same bits for a token alone and among others.
+Engine thread.
 
 Only then can speculation, and reading a text again in other pieces, change no word at all. Weight
 type, key and value type, processor and kernels decide, so it is tried on the model itself.

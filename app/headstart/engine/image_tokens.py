@@ -122,7 +122,7 @@ class ImageLayout:
             self._spans.pop()
 
     def position(self, index: int) -> int:
-        """Of the token at `index`; within an image, that of its beginning."""
+        """The position of the token at `index`; within an image, that of its beginning."""
         saved = 0
         for span in self._spans:
             if index >= span.start + span.tokens:

@@ -21,7 +21,7 @@ class Copied(Struct, frozen=True):
 
 
 def copies_of(conversation: ExchangeChat, message_id: str = "") -> Copied:
-    """Of the branch on show, or of one message of the chat; words without reasoning."""
+    """Copies of the branch on show, or of one message; text without reasoning."""
     node = next((one for one in conversation.nodes if one.id == message_id), None)
     if node is not None:
         return Copied(

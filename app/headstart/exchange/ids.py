@@ -10,7 +10,7 @@ _OURS = re.compile(r"[0-9a-f]{32}")
 
 
 def chat_id(source: str, conversation: str) -> str:
-    """Of a conversation of another program; our own keep theirs."""
+    """The id of another program's conversation; our own keep theirs."""
     return _own(source, conversation) or _digest(source, conversation)
 
 

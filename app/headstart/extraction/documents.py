@@ -71,7 +71,7 @@ def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
 
 
 def _page_text(document: Any, index: int) -> str:
-    """Of one that cannot be read, nothing: the others can."""
+    """A page's text; "" for an unreadable page, so that the others are read."""
     import pypdfium2
     from pypdfium2 import raw
 

@@ -31,8 +31,8 @@ _NO_TEXT = ("ForSequenceClassification", "ForTokenClassification", "ForMaskedLM"
 
 
 def of_file(name: str, beginning: bytes, path: Path | None = None) -> About:
-    """Of a GGUF file, from its first bytes; raises ModelProblem for what is no such file. `path`:
-    where it lies, for what only its list of tensors tells."""
+    """Facts about a GGUF file from its first bytes; raises ModelProblem for other files. `path`:
+    the file itself, for facts that only its list of tensors has."""
     header = peek(beginning, name)
     if path is not None and header.architecture in OWN_GRAPHS:
         # it may be layers that draft and nothing else
@@ -62,7 +62,7 @@ def _with_weights(header: GgufHeader) -> GgufHeader:
 
 
 def of_folder(folder: Path) -> About:
-    """Of a folder with weights in MLX's format; raises ModelProblem."""
+    """Facts about a folder with weights in MLX's format; raises ModelProblem."""
     config = read_config(folder)
     bits = _quantized(config)
     architectures = config.get("architectures")

@@ -45,7 +45,7 @@ def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
 
 
 def _block(config: Mapping[str, Any], named: str) -> HeadFacts | None:
-    """Of a folder whose head drafts blocks, where it is of a kind that is run here."""
+    """The settings of a head that drafts blocks, where its kind is supported."""
     kinds = [kind for kind in (HeadKind.DSPARK, HeadKind.DFLASH) if kind.value in named]
     own = config.get("dflash_config")
     says = {**config, **(own if isinstance(own, dict) else {})}

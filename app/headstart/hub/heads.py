@@ -50,7 +50,7 @@ def _taps(header: GgufHeader) -> tuple[int, ...]:
 
 
 def read_head(model: ModelRef) -> HeadFacts | None:
-    """Of a file or folder; None for what is no head. Raises ModelProblem, OSError."""
+    """Read a file's or folder's head; None where it has none. Raises ModelProblem, OSError."""
     if model.format == "mlx":
         return of_config(read_config(model.path))
     status = model.path.stat()

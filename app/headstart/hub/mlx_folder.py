@@ -114,7 +114,7 @@ def _not_a_folder(path: Path) -> ModelProblem:
 
 
 def _check_weights(path: Path) -> int:
-    """Whether every weight file is there and whole; returns their size."""
+    """Check that every weight file exists and is whole; returns their size in bytes."""
     there = {file.name: file for file in path.glob("model*.safetensors")}
     if not there:
         others = [*path.glob("*.bin"), *path.glob("*.pt"), *path.glob("*.pth")]

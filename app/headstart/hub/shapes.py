@@ -138,7 +138,7 @@ def of_header(header: GgufHeader) -> ModelShape:
 
 
 def of_config(config: Mapping[str, Any], weights: int) -> ModelShape:
-    """Of a folder's `config.json`."""
+    """Shapes from a folder's `config.json`."""
 
     def whole(*names: str) -> int:
         found = (as_count(config.get(name)) for name in names)

@@ -109,7 +109,7 @@ class ChatTable:
         self._set_all(ids, archived_at=now_ms() if archived else None)
 
     def set_unseen(self, chat_id: str, unseen: bool) -> None:
-        """Whether a reply came that nobody has seen."""
+        """Mark a chat whose reply the user has not seen yet, or clear the mark."""
         self._set(chat_id, unseen=unseen)
 
     def set_options(self, chat_id: str, options: ChatOptions) -> None:

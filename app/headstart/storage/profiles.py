@@ -39,7 +39,7 @@ class ProfileTable:
             )
 
     def forget_words(self) -> None:
-        """Of all models: whose words are in them, nothing says."""
+        """Delete the words of all models: nothing records whose they are."""
         mixed = speed_profiles.c.kind == ProfileKind.RECYCLED
         with self._engine.begin() as connection:
             connection.execute(delete(speed_profiles).where(mixed))

@@ -48,7 +48,7 @@ class TransferTable:
     # --- in ------------------------------------------------------------------------------
 
     def known(self, trees: Iterable[tuple[str, Sequence[str]]]) -> dict[str, KnownChat]:
-        """Of chats, by id with those of their messages, what is there; others are left out."""
+        """Existing chats by id with the ids of their messages; others are left out."""
         wanted = dict(trees)
         found: dict[str, KnownChat] = {}
         with self._engine.begin() as connection:

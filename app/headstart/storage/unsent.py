@@ -20,7 +20,7 @@ class UnsentTable:
         self._engine = engine
 
     def all(self) -> list[Unsent]:
-        """Of the chats that there are, and of those that were begun; the last written first."""
+        """All unsent texts, of existing chats and of new ones; the last written first."""
         gone = select(chats.c.id).where(chats.c.deleted_at.is_(None))
         query = (
             select(unsent)

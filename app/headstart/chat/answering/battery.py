@@ -1,4 +1,4 @@
-"""Whether the battery is low: nothing is read then that nobody asked for."""
+"""Watches the battery: while it is low, nothing is processed ahead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the engine still answers; one that does not is started again. Event loop's thread."""
+"""Watches the engine and restarts it when it stops answering. Event loop's thread."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Loader:
         return any((one.model, one.load.engine) == (model, engine) for one in self._memory)
 
     def state(self) -> LoadedState:
-        """Whether what is loaded has the engine settings as they are now."""
+        """Says whether the loaded model has the current engine settings."""
         loaded = self.loaded
         if loaded is None:
             return "nothing"

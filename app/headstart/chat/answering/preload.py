@@ -89,7 +89,7 @@ class Preload:
 
     @property
     def state(self) -> LoadedState:
-        """Whether the loaded model has the engine settings as they are now."""
+        """Says whether the loaded model has the current engine settings."""
         return self._loader.state()
 
     @staticmethod

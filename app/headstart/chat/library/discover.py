@@ -144,7 +144,7 @@ class Discover:
     # --- fit -----------------------------------------------------------------------------
 
     async def fits(self, details: Details, draft: ModelRef | None = None) -> dict[str, Fit]:
-        """Whether each variant fits here, by title, with the context that it would get; with
+        """The fit of each variant on this computer, by title, with its context, and with
         `draft` beside it. Raises HubProblem, ModelProblem."""
         return await asyncio.to_thread(self._fits, details, draft)
 

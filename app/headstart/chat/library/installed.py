@@ -83,7 +83,7 @@ class Installed:
         return LoadRequest(model.ref, self._preferences.current.engine, None)
 
     def keep(self, key: str, kept: bool) -> None:
-        """Whether it stays loaded however long nobody uses it."""
+        """Keep it loaded when it is idle, or no longer."""
         library = self._preferences.current.library
         others = tuple(one for one in library.kept if one != key)
         self._preferences.update(library=changed(library, kept=(*others, key) if kept else others))

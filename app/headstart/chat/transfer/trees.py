@@ -30,7 +30,7 @@ class ModelNames:
         self._by_name = {model.ref.name: model.ref.key for model in known}
 
     def name_of(self, key: str | None, name: str = "", host: str = "") -> ModelName | None:
-        """Of a model's key; a path that is not known here is left out of files."""
+        """A model's name by its key; files do not get the path of an unknown model."""
         known = self._by_key.get(key or "")
         server = split_key(key or "")
         content = key or "" if server is not None else known.content if known is not None else ""

@@ -97,7 +97,7 @@ class Variant(Struct, frozen=True):
 
 
 class Fit(Struct, frozen=True):
-    """Whether a variant fits this computer; bytes, and the tokens of context that it would get."""
+    """A variant's needs on this computer: bytes, and the tokens of context that it would get."""
 
     verdict: Verdict
     need: int

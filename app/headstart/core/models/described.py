@@ -38,7 +38,7 @@ class ModelCard(Struct, frozen=True):
 
     @property
     def kv_bytes_per_token(self) -> int:
-        """Of f16 keys and values, for each token of context; recurrent states are small."""
+        """Bytes of f16 keys and values for each token of context; recurrent states are small."""
         return 2 * (self.shape.keys + self.shape.values)
 
 

@@ -211,7 +211,7 @@ def card_layers(shape: ModelShape, context: int, engine: EngineSettings, free: i
 
 
 def judge(wanted: Need, memory: Memory) -> Verdict:
-    """Whether there is memory for it: now, with everything else out of the way, or not at all."""
+    """Compare a model's needs with the memory free now and with all of it."""
     if wanted.total <= memory.available - _SPARE_SHARE * memory.total:
         return "fits"
     possible = wanted.total <= _MOST_SHARE * memory.total and wanted.beside <= memory.available

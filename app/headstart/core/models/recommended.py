@@ -56,7 +56,7 @@ class Recommended(Struct, frozen=True, omit_defaults=True):
 
     @property
     def read_gb(self) -> float:
-        """Of the weights, what one token goes through."""
+        """Gigabytes of weights that one token goes through."""
         found = _EXPERTS.search(self.parameters)
         share = float(found["active"]) / float(found["all"]) if found else 1.0
         return self.size_gb * share

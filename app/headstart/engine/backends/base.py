@@ -88,7 +88,7 @@ class DecoderBase:
         """The bytes of a token's text; empty for control tokens."""
 
     def _check(self, tokens: Sequence[int], start: int) -> None:
-        """Whether these tokens can follow `start` others. Raises ValueError, ContextFull."""
+        """Refuse tokens that cannot follow `start` others. Raises ValueError, ContextFull."""
         count, facts = len(tokens), self._facts
         if not 0 < count <= facts.batch:
             raise ValueError(f"{count} tokens in one forward; 1 to {facts.batch} are possible")

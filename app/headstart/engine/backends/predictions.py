@@ -26,7 +26,7 @@ class Draws(NamedTuple):
 
 
 def best_two(logits: npt.NDArray[np.float32]) -> Prediction:
-    """Of a whole row, when the likeliest is always taken. The row is as before afterwards."""
+    """The two likeliest of a whole row, for greedy sampling. The row is unchanged afterwards."""
     first = int(logits.argmax())
     best = logits[first]
     # the second is found in place: a copy of the row costs more than the search
@@ -37,7 +37,7 @@ def best_two(logits: npt.NDArray[np.float32]) -> Prediction:
 
 
 def best_two_of(ids: npt.NDArray[np.integer], scores: Scores) -> Prediction:
-    """Of the tokens that can be drawn; `scores` are changed."""
+    """The two best of the tokens that can be drawn; `scores` are changed."""
     first = int(scores.argmax())
     if len(scores) == 1:
         return Prediction(int(ids[first]), int(ids[first]), float("inf"))

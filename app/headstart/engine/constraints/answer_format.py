@@ -138,7 +138,7 @@ class _Vocabulary:
 
 
 def _grammar(schema: str, gap: bool) -> str:
-    """Of a JSON Schema; raises EnvironmentProblem."""
+    """The grammar of a JSON Schema; raises EnvironmentProblem."""
     from llguidance import LLMatcher
 
     try:

@@ -15,7 +15,7 @@ def as_sent(connection: Connection, reply: str) -> str:
 
 
 class Echoed:
-    """Of one stream, which goes on after `sent`."""
+    """Removes the echo of `sent` from the beginning of a stream."""
 
     def __init__(self, connection: Connection, sent: str) -> None:
         if connection.kind in _NO_ECHO:

@@ -19,7 +19,7 @@ _REFUSED = re.compile(
 
 
 class Parameters:
-    """Of one reply. Raises EnvironmentProblem for an answer format that is none."""
+    """A reply's parameters. Raises EnvironmentProblem for an invalid answer format."""
 
     def __init__(self, request: RemoteRequest) -> None:
         self._request = request

@@ -83,7 +83,7 @@ def step(count: int) -> None:
 
 
 def charge(size: int) -> None:
-    """So many bytes are about to be made, or were."""
+    """Charge bytes that are about to be made, or were."""
     tick()
     if size > LARGEST:
         raise TooMuch("it makes too much at once")

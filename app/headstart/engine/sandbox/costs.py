@@ -32,7 +32,7 @@ _WHITE = " \n\t\r\f\v"
 
 
 def check_call(called: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Of a method of a text or a number, before it is called."""
+    """Charge the call of a text's or a number's method before it is made."""
     tick()
     owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "")
     if isinstance(owner, str | bytes):

@@ -127,7 +127,7 @@ def check_sum(left: Any, right: Any) -> None:
 
 
 def check_product(left: Any, right: Any) -> None:
-    """Of a `*`."""
+    """Refuse a `*` whose result is too long."""
     for value, times in ((left, right), (right, left)):
         sized = isinstance(value, str | bytes | list | tuple)
         if sized and isinstance(times, int) and len(value) * times > LARGEST_PRODUCT:
@@ -144,7 +144,7 @@ def check_power(left: Any, right: Any) -> None:
 
 
 def check_format(form: Any, values: Iterable[Any] = ()) -> None:
-    """Of `%`, `format` and what names a width: no number in it, or for it, may be long."""
+    """Refuse long numbers in, or for, `%`, `format` and other strings that name a width."""
     if not isinstance(form, str | bytes):
         return
     text = form if isinstance(form, str) else form.decode("latin-1")

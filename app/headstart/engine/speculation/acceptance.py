@@ -60,7 +60,7 @@ class Bins(msgspec.Struct, rename=_STORED):
         return bisect_right(self.edges, value)
 
     def chance(self, value: float) -> float:
-        """That a draft token with this margin or match length is right."""
+        """The probability that a draft token with this margin or match length is right."""
         return self.chance_in(self.bin_of(value))
 
     def begin(self) -> None:
@@ -84,7 +84,7 @@ class Bins(msgspec.Struct, rename=_STORED):
 
     @property
     def mean(self) -> float:
-        """That any draft token is right."""
+        """The probability that any draft token is right."""
         weight = self.all_verified + _PRIOR_WEIGHT
         prior = sum(self.prior) / len(self.prior)
         usual = (self.all_accepted + _PRIOR_WEIGHT * prior) / weight
@@ -92,7 +92,7 @@ class Bins(msgspec.Struct, rename=_STORED):
 
     @property
     def second(self) -> float:
-        """That the second likeliest token is right where the first is not."""
+        """The probability that the second likeliest token is right where the first is not."""
         return (self.branches_accepted + 0.8) / (self.branches_verified + 2.0)
 
     def share(self, index: int) -> float:

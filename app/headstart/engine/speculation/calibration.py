@@ -128,7 +128,7 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
 
 
 class ScoredAsWritten:
-    """Of a draft that only drafts what comes next: scored while a text is written."""
+    """Calibrates a draft that only drafts what comes next: scored while a text is written."""
 
     def __init__(self, draft: HiddenStateDraft) -> None:
         self._draft = draft

@@ -1,4 +1,4 @@
-"""Whether a model can draft for another, and why (not). Pure: works on cards and vocabularies.
+"""Decides whether a model can draft for another, and why (not). Pure, from cards and vocabularies.
 
 Tiers: the same vocabulary; nearly the same (a few tokens differ and are never drafted); mapped
 (most text is spelled with tokens that both have); by text (draft tokens are re-tokenized, slower).

@@ -139,7 +139,7 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         self.version += 1
 
     def observe_share(self, tokens: int, seconds: float) -> None:
-        """So many tokens came of a forward that took so long."""
+        """Record the tokens that came of a forward, and its time."""
         if not self.decode_time:
             return
         fresh = min(1.0, seconds / tokens / self.decode_time)

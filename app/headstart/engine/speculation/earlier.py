@@ -26,7 +26,7 @@ _LOOK_SECONDS = 0.02
 
 
 class EarlierChats:
-    """Of one target. `forgets` counts how often words of chats had to go."""
+    """Earlier chats of a target. `forgets` counts the times that texts of chats had to go."""
 
     def __init__(
         self,

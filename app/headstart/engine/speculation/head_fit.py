@@ -1,4 +1,4 @@
-"""Whether a head can draft for a model, and why (not). Pure: works on what their files say.
+"""Decides whether a head can draft for a model, and why (not). Pure: works on their files' headers.
 
 A head was made for one model: its width, its vocabulary and its layers have to be that model's.
 What it drafts is verified like every draft, so a head of a sibling is slow at worst.
@@ -92,7 +92,7 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
 
 
 def why_no_own_layers(there: int, announced: int) -> PairVerdict | None:
-    """Of a model whose file announces layers that draft; None where it does not."""
+    """The reason why announced draft layers cannot be used; None where a file announces none."""
     if not announced:
         return None
     code = "own-layers-missing" if there != announced else "own-layers-not-run"

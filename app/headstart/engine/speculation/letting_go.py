@@ -8,7 +8,7 @@ from headstart.engine.speculation.depth.choice import Depth
 
 
 class LetGo:
-    """Of one target: the drafts that went. They stay away until the user has them calibrated."""
+    """A target's drafts that were let go. They stay away until the user has them calibrated."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()

@@ -37,7 +37,7 @@ class Paced(msgspec.Struct):
 
 
 class TargetProfile(Paced, rename={"time_budget": "bank"}):
-    """Of a target on this device: its costs, how prompt lookup does, what was saved so far."""
+    """A target on this device: its costs, prompt lookup's acceptance, the time saved so far."""
 
     lengths: Bins = msgspec.field(default_factory=length_bins)
     # time saved against plain decoding and not spent on risks, in forwards of one token
@@ -53,7 +53,7 @@ class TargetProfile(Paced, rename={"time_budget": "bank"}):
 
 
 class PairProfile(Paced, rename={"pause": "rest", "reply_length": "reply_tokens"}):
-    """Of a draft with a target: its costs, how often it is right, whether it pays."""
+    """A draft with a target: its costs, its acceptance, and the verdict."""
 
     margins: Bins = msgspec.field(default_factory=margin_bins)
     # tokens between two probes while it does not pay; 0 before the first one

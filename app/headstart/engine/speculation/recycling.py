@@ -103,7 +103,7 @@ class Recycling:
         return Chain(tokens, chances)
 
     def first_chance(self) -> float:
-        """Of the first token of `chain`; cheaper."""
+        """The probability of the first token of `chain`; cheaper."""
         found = self._pairs.get(self._key)
         if found is not None:
             return self.pair_bins.chance((found & _MOST) * _STEP)

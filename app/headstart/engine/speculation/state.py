@@ -392,5 +392,5 @@ class SpeculationState:
 
 
 def may_use_earlier(request: GenerationRequest | AheadRequest, wanted: Speculation) -> bool:
-    """Of private chats nothing is taken, and nothing of others goes there."""
+    """Private chats neither give text to other chats nor take theirs."""
     return wanted.enabled and wanted.earlier_chats and request.owner is not None

@@ -27,7 +27,7 @@ class Tally(Struct):
         self.last_source, self.last_depth = source, depth
 
     def verified(self, source: Origin, verified: int, accepted: int) -> None:
-        """So many tokens of a draft were verified, and so many of them right."""
+        """Count the tokens of a draft that were verified, and the right ones."""
         if source is Origin.DRAFT:
             self.draft_verified += verified
             self.draft_accepted += accepted

@@ -229,7 +229,7 @@ class _Run(Struct, dict=True):
 
     @cached_property
     def id(self) -> str:
-        """Of all that it is made of, once it is: one that has grown since is another version."""
+        """A digest of the whole message once it is built; a grown one is another version."""
         rest = [node.id for node in self.nodes[1:]]
         return f"{self.nodes[0].id}+{ids.content_id(*rest)}" if rest else self.nodes[0].id
 

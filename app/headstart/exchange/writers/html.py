@@ -28,7 +28,7 @@ from headstart.exchange.writers.words import (
 
 
 class Look(Struct, frozen=True):
-    """Whether its reader can open and close parts, and what formulas are."""
+    """The looks of a page: folds or none, and the form of formulas."""
 
     folds: bool
     formulas: Formulas

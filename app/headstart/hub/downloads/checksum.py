@@ -39,7 +39,7 @@ class Checksum:
         self._thread.start()
 
     def arrived(self, frontier: int) -> None:
-        """So many bytes from the beginning are there now."""
+        """Hash on: `frontier` bytes from the beginning have arrived."""
         if frontier < self._wanted:
             # nothing can be read yet: no thread is woken for that
             return

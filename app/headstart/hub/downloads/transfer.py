@@ -81,7 +81,7 @@ class Means(Struct, frozen=True):
 
 
 class Transfer:
-    """Of `file` into `partial`; `run` returns when the bytes are whole and right."""
+    """A transfer of `file` into `partial`; `run` returns when the bytes are whole and right."""
 
     def __init__(
         self, file: RemoteFile, partial: Path, source: DownloadSource, means: Means, stop: Stop

@@ -85,7 +85,7 @@ class StoredPart(NamedTuple):
     digest: int | None
 
     def whole_digest(self) -> int:
-        """Of written parts it is that of the text alone, as it always was."""
+        """The digest of parts; for written ones that of the text alone, as in older versions."""
         if self.data is None and self.blob is None:
             return digest_of(self.text)
         return digest_of("\x1f".join((self.kind, self.text, self.data or "", self.blob or "")))
@@ -100,7 +100,7 @@ class StoredPart(NamedTuple):
 
 
 def stored_part(row: Mapping[str, Any]) -> StoredPart:
-    """Of a row of parts or of the journal, in this version or an older one."""
+    """The part in a row of parts or of the journal, of this version or an older one."""
     text, data, blob = row.get("text"), row.get("data"), row.get("blob")
     return StoredPart(
         str(row.get("kind") or ""),
@@ -269,7 +269,7 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
 
 
 def role_of(name: object, model: object) -> Role:
-    """Of a message whose role may be damaged: what a model wrote is a reply."""
+    """A message's role, which may be damaged: text that a model wrote is a reply."""
     found = _one_of(Role, name)
     return found if found is not None else Role.ASSISTANT if model else Role.USER
 

@@ -65,7 +65,7 @@ class AttachingController(QObject):
 
     @property
     def shown(self) -> tuple[Attachment, ...]:
-        """Of the open chat."""
+        """The open chat's attachments."""
         size = self._sizes.get(self._open.id)
         counts = size.attached if size is not None else ()
         parts = self._files

@@ -86,7 +86,7 @@ class InstalledController(QObject):
         self._tasks.spawn(self._loader.unload([model.ref.key]))
 
     def keep(self, model: InstalledModel, kept: bool) -> None:
-        """Whether it stays loaded however long nobody uses it."""
+        """Keep it loaded when it is idle, or no longer."""
         self._installed.keep(model.ref.key, kept)
 
     def ask_remove(self, model: InstalledModel) -> None:

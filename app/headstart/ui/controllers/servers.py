@@ -30,7 +30,7 @@ class ServersController(QObject):
 
     @property
     def engine_state(self) -> LoadedState:
-        """Whether the loaded model has the engine settings as they are now."""
+        """Says whether the loaded model has the current engine settings."""
         return self._preload.state
 
     def save(self, connection: Connection, key: str | None) -> None:

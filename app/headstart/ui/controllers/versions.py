@@ -74,7 +74,7 @@ class VersionsController(QObject):
         self._ask(lambda: self._compare(chat_id, message_id))
 
     def try_several(self, message_id: str, count: int) -> None:
-        """So many new versions of a reply, one after another; stopping one stops the rest."""
+        """Write several new versions of a reply in turn; stopping one stops the rest."""
         chat_id = self._open.id
         self._ask(lambda: self._try_several(chat_id, message_id, count))
 

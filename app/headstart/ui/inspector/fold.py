@@ -74,7 +74,7 @@ class Fold(QWidget):
         self.summary.setToolTip(text)
 
     def set_own(self, own: bool) -> None:
-        """Whether the chat decides something of it for itself."""
+        """Mark the section when the chat has a setting of its own in it."""
         self._dot.setVisible(own)
         self._back.setVisible(own and self._resets)
         self._back.setEnabled(own)

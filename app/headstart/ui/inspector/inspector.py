@@ -253,7 +253,7 @@ class Inspector(QFrame):
         self.system.set_used(used)
 
     def set_stats(self, stats: TurnStats | None) -> None:
-        """Of the last reply."""
+        """Show the stats of the last reply."""
         self.speculation.set_stats(stats)
         self.prefix.set_stats(stats)
         self.system.set_stats(stats)

@@ -93,7 +93,7 @@ class SliderField(QWidget):
             self._value.setText(self._words(value))
 
     def set_own(self, own: bool) -> None:
-        """Whether the value is not the one that is inherited: a dot says so."""
+        """Show a dot when the value is not the inherited one."""
         self._title.set_own(own)
         self._reset.setEnabled(own)
 

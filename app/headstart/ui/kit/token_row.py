@@ -35,7 +35,7 @@ class TokenRow(QWidget):
         self.set_kept(False)
 
     def set_kept(self, kept: bool) -> None:
-        """Whether the keychain has one."""
+        """Show that the keychain has a token, or none."""
         self.forget.setVisible(kept)
         self.field.setPlaceholderText(
             say("kit.token-kept-another-one-hf") if kept else say("kit.token-of-your-account-hf")

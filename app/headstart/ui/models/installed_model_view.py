@@ -166,7 +166,7 @@ class InstalledModelView(QFrame):
             self.drafts.set_offers(None, offers)
 
     def set_loaded(self, loaded: bool, kept: bool) -> None:
-        """Whether it is in memory, and stays there."""
+        """Show that it is loaded, and that it stays loaded."""
         self._loaded = loaded
         self._show_load()
         with QSignalBlocker(self.keep):

@@ -1,4 +1,4 @@
-"""Whether, and where, a newer version is looked for: a part of the general settings."""
+"""The section of the general settings that looks for updates, and names where."""
 
 from __future__ import annotations
 

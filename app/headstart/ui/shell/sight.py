@@ -1,4 +1,4 @@
-"""Whether the open chat can be seen: a reply that comes unseen gets a mark. Main thread."""
+"""Knows whether the open chat is visible, and marks replies that came unseen. Main thread."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def about_chats(
     folders: Sequence[Folder],
     move: Move,
 ) -> QMenu:
-    """Of one chat everything, of several what can be done with all of them."""
+    """The menu of a chat, or the commands that apply to all of several."""
     menu = _menu(parent)
     if len(chats) > 1:
         title = menu.addAction(say("sidebar.count-chats", count=len(chats)))

@@ -29,7 +29,7 @@ class EndButton(QToolButton):
         self._say()
 
     def added(self, count: int) -> None:
-        """So many messages came while the reader was elsewhere."""
+        """Count messages that came while the reader was elsewhere."""
         self._new += count
         self._say()
 

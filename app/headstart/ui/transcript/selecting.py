@@ -103,7 +103,7 @@ class Selecting:
             self._repaint()
 
     def shift(self, messages: int) -> None:
-        """So many messages were put before all others."""
+        """Follow messages that were put before all others."""
         self.selection.shift(messages)
 
     def clear(self) -> None:

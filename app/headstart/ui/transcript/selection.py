@@ -21,7 +21,7 @@ class Selection(Struct):
         self.anchor = self.head = None
 
     def shift(self, messages: int) -> None:
-        """So many messages were put before all others."""
+        """Follow messages that were put before all others."""
         if self.anchor is not None:
             self.anchor = (self.anchor[0] + messages, *self.anchor[1:])
         if self.head is not None:

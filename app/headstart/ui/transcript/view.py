@@ -125,7 +125,7 @@ class TranscriptView(QAbstractScrollArea):
         self.column.place()
 
     def set_writing(self, writing: bool) -> None:
-        """Whether a reply is being written in the open chat."""
+        """Set while a reply is written in the open chat."""
         self._writing = writing
         for widget in self.column.widgets():
             widget.set_busy(writing)

@@ -22,7 +22,7 @@ from headstart.engine.decoder import Blob, ContextFull, Hidden
 
 
 class LlamaAssistant(LlamaHead):
-    """Of `target`; see `engine.decoder.Decoder` for what the methods promise."""
+    """An assistant of `target`; `engine.decoder.Decoder` has the methods' contract."""
 
     def __init__(
         self,

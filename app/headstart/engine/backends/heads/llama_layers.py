@@ -26,7 +26,7 @@ from headstart.engine.decoder import Blob, Hidden, Tap
 
 
 class LlamaLayers(LlamaHead):
-    """Of `target`; see `engine.decoder.Decoder` for what the methods promise. With one layer it is
+    """Layers of `target`; `engine.decoder.Decoder` has the methods' contract. One layer is
     a `LlamaHead`."""
 
     def __init__(

@@ -34,7 +34,7 @@ _HALF = {"F16": np.float16, "F32": np.float32}
 
 
 class MedusaHead(DecoderBase):
-    """Of `target`; see `engine.decoder.Decoder` for what the methods promise."""
+    """Heads of `target`; `engine.decoder.Decoder` has the methods' contract."""
 
     def __init__(self, path: Path, target: Decoder) -> None:
         """Raises ModelProblem."""

@@ -33,7 +33,7 @@ class StateError(RuntimeError):
 
 
 class SequenceState:
-    """Of sequence 0 of one context. `apart`: the part of a state that has no ranges."""
+    """The KV state of sequence 0 of a context. `apart`: the part of a state that has no ranges."""
 
     def __init__(
         self, context: Any, memory: Any, spare: int, *, ranges: bool, apart: Apart | None

@@ -79,7 +79,7 @@ class MlxModel:
         )
 
     def _width(self) -> int:
-        """Of hidden states; 0 where the folder does not say it."""
+        """The width of hidden states; 0 where the folder does not name it."""
         inner = self.config.get("text_config")
         said = self.config.get("hidden_size") or (
             inner.get("hidden_size") if isinstance(inner, dict) else 0

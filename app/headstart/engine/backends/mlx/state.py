@@ -24,7 +24,7 @@ _CARRIERS = {1: (mx.uint8, np.uint8), 2: (mx.uint16, np.uint16), 4: (mx.uint32, 
 
 
 class StateLayout(msgspec.Struct, frozen=True):
-    """Of one plain cache: heads, and the sizes and type of a key and a value."""
+    """One plain cache: heads, and the sizes and type of a key and a value."""
 
     heads: int
     key: int

@@ -19,7 +19,7 @@ def counted(stats: SpeculationStats, origin: Origin, tried: int, right: int) -> 
 
 
 def whole(stats: SpeculationStats, generated: int, token_seconds: float) -> SpeculationStats | None:
-    """Of a reply of so many tokens, those of the stream included; None where nothing was
+    """The stats of a reply, with the tokens of its stream; None where nothing was
     drafted."""
     if not stats.verified:
         return None

@@ -101,7 +101,7 @@ class RoundPlan(Struct, frozen=True):
 
 
 class ServerGain(Struct):
-    """Of one model of one server with one draft. Times are seconds."""
+    """The gain of one draft with one model of one server. Times are seconds."""
 
     # of a request that checks a draft, by its tokens; by the length of the text, in doublings
     checks: dict[int, Line] = field(default_factory=dict)

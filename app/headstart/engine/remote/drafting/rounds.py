@@ -42,7 +42,7 @@ _SLOW, _SHORTEST = 4.0, 0.5
 
 
 class ServerDrafting:
-    """Of one reply. `draft`: None drafts copies of text only."""
+    """The rounds of one reply. `draft`: None drafts copies of text only."""
 
     def __init__(
         self,

@@ -39,7 +39,7 @@ _SILENCE, _SHORTEST, _UNKNOWN = 6.0, 3.0, 10.0
 
 
 class Scorer(Struct, frozen=True):
-    """Of one chat. `prompt`: what the draft's template makes of it; None without one."""
+    """Scores a chat's draft tokens. `prompt`: of the draft's template; None without a draft."""
 
     client: AsyncOpenAI
     request: RemoteRequest

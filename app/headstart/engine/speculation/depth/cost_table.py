@@ -16,7 +16,7 @@ _FASTER, _TIMED = 0.97, 2
 
 
 class CostTable:
-    """Of a target and the draft that is used now; `pair` is None without one. The target takes
+    """Costs of a target and its present draft; `pair` is None without one. The target takes
     back `undo` tokens of a forward without a checkpoint; None: any number."""
 
     def __init__(

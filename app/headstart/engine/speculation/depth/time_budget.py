@@ -37,7 +37,7 @@ _RATE_FADE, _RATE_KEPT = 0.97, 0.4
 
 
 class TimeBudget:
-    """Of one target, from reply to reply."""
+    """The time budget of a target, from reply to reply."""
 
     def __init__(self, costs: CostTable, worth: Worth) -> None:
         self._costs = costs
