@@ -291,7 +291,7 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
     folder = make_tiny_mlx("llama", starter.path, tmp_path / "tiny-mlx")
     lists: list[ModelList] = []
     async with running() as app:
-        app.controllers.models.listed.connect(lists.append)
+        app.controllers.model_list.listed.connect(lists.append)
         app.controllers.models.open_file(str(folder))
         await app.controllers.settle()
         # it is listed, and why it does not run is said, also where drafts are chosen

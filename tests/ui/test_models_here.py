@@ -185,7 +185,7 @@ async def test_the_menu_of_models_finds_what_is_typed(
     async with running() as app:
         app.controllers.installed.add_folder(str(folder))
         await app.controllers.settle()
-        app.controllers.models.list()
+        app.controllers.model_list.list()
         await app.controllers.settle()
         menu = app.window.header.pill.choices
         names = [action.text() for action in menu.actions() if action.isCheckable()]

@@ -145,9 +145,7 @@ def test_whole_records_of_services_go_where_controllers_are_made_only() -> None:
         for argument in (*node.args.args, *node.args.kwonlyargs)
         if argument.annotation is not None and ast.unparse(argument.annotation) == "Services"
     }
-    # the controller of models takes eight of them
-    controllers = {"ui/controllers/everything.py", "ui/controllers/models.py"}
-    assert found == {"assembly.py", "chat/services.py"} | controllers
+    assert found == {"assembly.py", "chat/services.py", "ui/controllers/everything.py"}
 
 
 def test_objects_are_complete_when_they_are_made() -> None:

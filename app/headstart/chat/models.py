@@ -21,7 +21,7 @@ from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.models.split_files import title
 from headstart.core.servers import split_key
 from headstart.core.settings.inheritance import NO_ADVICE
-from headstart.core.settings.schema import SamplingChoice
+from headstart.core.settings.schema import KvType, SamplingChoice, changed
 from headstart.core.told import Told, told
 from headstart.engine.backends import select
 from headstart.hub import library
@@ -120,6 +120,15 @@ class Models:
             return ""
         projector = await asyncio.to_thread(projector_of, model)
         return model.name if projector is None else ""
+
+    def renewed(self, model: AnyModel) -> AnyModel:
+        """The same model with what its server says of it now."""
+        return self._servers.find(model.key) or model
+
+    def use_smaller(self, context: int, kv_type: KvType) -> None:
+        """Engine settings with which a model fits into memory, for all models from now on."""
+        settings = self._preferences.current.engine
+        self._preferences.update(engine=changed(settings, context_length=context, kv_type=kv_type))
 
     def name_of(self, key: str) -> str:
         named = split_key(key)

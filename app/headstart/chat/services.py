@@ -21,6 +21,7 @@ from headstart.chat.background import Background
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.chat_list import ChatList
+from headstart.chat.chat_models import ChatModels, ModelListing
 from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
@@ -73,6 +74,8 @@ class Services(Struct, frozen=True):
     mirror: Mirror
     backups: Backups
     models: Models
+    chat_models: ChatModels
+    listing: ModelListing
     servers: Servers
     local: LocalModels
     prefixes: Prefixes
@@ -166,12 +169,15 @@ def make_services(
     server_drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     server_answerer = ServerAnswerer(session, servers, preferences, images, server_drafts)
     answering = Answering(models, local.answerer, server_answerer)
+    choices = Choices(databases, answering, preferences, prefixes)
+    chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
+    installed = Installed(shelf, storage, preferences, broadcast)
     return Services(
         preferences=preferences,
         broadcast=broadcast,
         branches=branches,
         chat_list=ChatList(databases, replies, prefixes, preferences, background),
-        choices=Choices(databases, answering, preferences, prefixes),
+        choices=choices,
         finding=Finding(databases, background, broadcast),
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
@@ -184,10 +190,12 @@ def make_services(
         mirror=Mirror(databases, exporting, preferences, broadcast, background),
         backups=Backups(storage, weights.places, preferences, broadcast),
         models=models,
+        chat_models=chat_models,
+        listing=ModelListing(installed, servers, chat_models),
         servers=servers,
         local=local,
         prefixes=prefixes,
-        installed=Installed(shelf, storage, preferences, broadcast),
+        installed=installed,
         discover=Discover(weights.hub, models, preferences),
         downloads=Downloads(weights.hub, weights.book, preferences, broadcast),
         updates=Updates(preferences),

@@ -14,6 +14,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelState
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import ModelProblem
+from headstart.core.settings.schema import Thinking
 from headstart.core.told import Told
 
 
@@ -82,6 +83,10 @@ class Preload:
             await self.load(chat_id)
         else:
             await self._ahead.prefill(chat_id)
+
+    def thinking(self, key: str) -> tuple[Thinking, ...]:
+        """Efforts of thinking that a model understands; none before it was loaded once."""
+        return self._loader.thinking(key)
 
     def hold_back(self) -> None:
         """The last start died while it loaded or prefilled: wait for the user to ask for it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from headstart.chat.changes import Trouble
+from headstart.chat.changes import ModelState, Trouble
 from headstart.chat.services import Services
 from headstart.ui.controllers.ahead import AheadController
 from headstart.ui.controllers.attaching import AttachingController
@@ -21,6 +21,7 @@ from headstart.ui.controllers.folders import FoldersController
 from headstart.ui.controllers.formats import FormatsController
 from headstart.ui.controllers.getting import GettingController
 from headstart.ui.controllers.installed import InstalledController
+from headstart.ui.controllers.model_list import ModelListController
 from headstart.ui.controllers.models import ModelsController
 from headstart.ui.controllers.pictures import PicturesController
 from headstart.ui.controllers.prefixes import PrefixesController
@@ -58,6 +59,7 @@ class Controllers(Struct, frozen=True):
     formats: FormatsController
     reply: ReplyController
     models: ModelsController
+    model_list: ModelListController
     servers: ServersController
     speculation: SpeculationController
     prefixes: PrefixesController
@@ -109,6 +111,7 @@ def make_controllers(services: Services) -> Controllers:
     branch.shown.connect(reply.show)
     branch.message_shown.connect(reply.end)
     broadcast.on(Trouble, lambda trouble: problems.show(trouble.told.message, trouble.told.remedy))
+    broadcast.on(ModelState, lambda state: problems.show(state.problem or "", ""))
     talk = services.conversation, services.replies, services.branches
     return Controllers(
         open=open_chat,
@@ -135,7 +138,8 @@ def make_controllers(services: Services) -> Controllers:
         pictures=PicturesController(services.attaching, open_chat, tasks),
         finding=FindingController(services.finding, open_chat, tasks, broadcast),
         reply=reply,
-        models=ModelsController(services, open_chat, consent, tasks, problems),
+        models=ModelsController(services.chat_models, open_chat, consent, tasks, broadcast),
+        model_list=ModelListController(services.listing, open_chat, tasks, broadcast),
         servers=ServersController(services.servers, local.preload, tasks),
         speculation=SpeculationController(
             local.drafts, local.calibrating, open_chat, tasks, broadcast

@@ -9,7 +9,14 @@ from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.answering.loading import Loader
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ModelsChanged, ModelsLoaded, ModelState, ReplyEnded
+from headstart.chat.changes import (
+    ModelsChanged,
+    ModelsLoaded,
+    ModelState,
+    ModelUnloaded,
+    ReplyEnded,
+    SmallerContext,
+)
 from headstart.chat.library.installed import Installed, Leaving
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.described import ModelCard
@@ -25,6 +32,8 @@ class InstalledController(QObject):
     leaving = Signal(Leaving)  # ask before it is removed
     removed = Signal(str, int)  # name, bytes that came back
 
+    smaller_fits = Signal(SmallerContext)
+    unloaded = Signal(str, str)  # name, the model that needed its memory
     loaded = Signal(tuple)  # of ResidentModel
     loading = Signal(str, float)  # content of what is being loaded, how far; "" when it ended
 
@@ -43,6 +52,8 @@ class InstalledController(QObject):
         self._problems = problems
         broadcast.on(ModelsChanged, lambda _change: self.look())
         broadcast.on(ModelsLoaded, lambda change: self.loaded.emit(change.models))
+        broadcast.on(ModelUnloaded, lambda change: self.unloaded.emit(change.name, change.other))
+        broadcast.on(SmallerContext, self.smaller_fits.emit)
         broadcast.on(ReplyEnded, lambda _change: self._note_use())
         broadcast.on(ModelState, self._on_state)
         self._loading: InstalledModel | None = None

@@ -31,7 +31,9 @@ class Problems(QObject):
     told = Signal(str, str)  # what happened, what to do
 
     def show(self, message: str, remedy: str) -> None:
-        self.told.emit(message, remedy)
+        """Tell it; "" is nothing to tell."""
+        if message:
+            self.told.emit(message, remedy)
 
 
 class Tasks:

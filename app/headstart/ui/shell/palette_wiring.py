@@ -32,7 +32,7 @@ class PaletteOpener(QObject):
         self._controllers = controllers
         self._models: ModelList | None = None
         self.palette: Palette | None = None
-        controllers.models.listed.connect(self._on_models)
+        controllers.model_list.listed.connect(self._on_models)
         controllers.finding.found.connect(self._on_found)
 
     def open(self) -> None:
@@ -40,7 +40,7 @@ class PaletteOpener(QObject):
             self.palette = Palette(self._window, lambda: self._entries())
             self.palette.messages_wanted.connect(self._controllers.finding.find)
             self.palette.closed.connect(self._window.composer.edit.setFocus)
-        self._controllers.models.list()
+        self._controllers.model_list.list()
         self.palette.open()
 
     def place(self) -> None:

@@ -74,9 +74,9 @@ class Sending:
             if not menu.isVisible():
                 menu.popup(place)
 
-        controllers.models.listed.connect(show)
-        menu.aboutToHide.connect(lambda: controllers.models.listed.disconnect(show))
+        controllers.model_list.listed.connect(show)
+        menu.aboutToHide.connect(lambda: controllers.model_list.listed.disconnect(show))
         regenerate = controllers.conversation.regenerate
         menu.chosen.connect(lambda model: regenerate(message_id, model))
         menu.refused.connect(lambda why: window.show_problem(why, ""))
-        controllers.models.list()
+        controllers.model_list.list()

@@ -135,9 +135,9 @@ def _connect_header(window: MainWindow, controllers: Controllers) -> None:
     window.dialogs.panel_closed.connect(window.panels.close_branches)
     header.pill.model_chosen.connect(models.choose)
     header.pill.file_chosen.connect(models.open_file)
-    header.pill.menu_opening.connect(models.list)
+    header.pill.menu_opening.connect(controllers.model_list.list)
     header.pill.refused.connect(lambda why: window.show_problem(why, ""))
-    models.listed.connect(header.pill.set_models)
+    controllers.model_list.listed.connect(header.pill.set_models)
 
 
 def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
@@ -237,7 +237,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.problems.told.connect(window.show_problem)
     controllers.consent.needed.connect(partial(ask_consent, window, window.keyboard.reclaim))
     controllers.conversation.message_stored.connect(on_stored)
-    controllers.models.smaller_fits.connect(show_smaller)
+    controllers.installed.smaller_fits.connect(show_smaller)
     controllers.attaching.refused.connect(show_told)
     controllers.transfer.sorted.connect(window.take_files)
     controllers.versions.branched_off.connect(window.open_chat)
@@ -280,7 +280,7 @@ def _connect_toasts(window: MainWindow, controllers: Controllers) -> None:
     controllers.chat_list.deleted.connect(on_deleted)
     controllers.folders.archived.connect(on_archived)
     controllers.versions.removed.connect(on_removed)
-    controllers.models.unloaded.connect(on_unloaded)
+    controllers.installed.unloaded.connect(on_unloaded)
     controllers.transfer.exported.connect(on_exported)
     controllers.pictures.saved.connect(lambda path: show(say("shell.saved-to", path=path)))
     controllers.backups.made.connect(on_backup)

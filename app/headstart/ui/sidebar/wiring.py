@@ -70,7 +70,7 @@ class OrderDialogs(QObject):
         folders = controllers.folders
         folders.opened.connect(self._show_settings)
         folders.archive_listed.connect(self._show_archived)
-        controllers.models.listed.connect(self._on_models)
+        controllers.model_list.listed.connect(self._on_models)
 
     def move(self, chat_ids: list[str], folder: str | None) -> None:
         """Chats into a folder; into a new one without a path."""
@@ -119,7 +119,7 @@ class OrderDialogs(QObject):
 
     def open_settings(self, path: str) -> None:
         """Show a folder's settings."""
-        self._controllers.models.list()
+        self._controllers.model_list.list()
         self._controllers.folders.open(path)
 
     def _ask(
