@@ -80,7 +80,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _command(arguments: Sequence[str]) -> bool:
-    """True if it is one of the commands without a window; `--home DIR` may stand before it."""
+    """True for a command without a window; `--home DIR` may precede it."""
     rest = list(arguments)
     while rest and rest[0].startswith("--home"):
         rest = rest[1:] if "=" in rest[0] else rest[2:]

@@ -1,6 +1,6 @@
-"""Assembly: every part of the program is made here, once, and handed in; and ended here.
+"""Assembly: makes every part of the program, once, connects the parts, and ends them.
 
-The order is what the user waits for: the window first, then the database, and a model only when
+The order is by the user's wait: the window first, then the database, and a model only when
 it is needed.
 """
 
@@ -34,7 +34,7 @@ from headstart.ui.shell.main_window import MainWindow
 from headstart.ui.shell.wiring import make_window
 from headstart.ui.transfer.renderers import RENDERERS
 
-# seconds at the end for prefixes that are still being written
+# most seconds at the end for unfinished writes of prefixes
 WRITE_SECONDS = 0.8
 
 
@@ -54,8 +54,8 @@ async def open_app(
 ) -> App:
     """Make every part and connect them; nothing is shown yet. Needs a running event loop.
 
-    `safe`: nothing is loaded or prefilled before the user asks for it; `asked`: the user wanted it
-    so. `held`: the database waits until it is released, for the window to be painted first.
+    `safe`: nothing is loaded or prefilled before the user asks for it; `asked`: the user requested
+    that. `held`: the database waits for its release, so that the window is painted first.
     """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
@@ -96,7 +96,7 @@ async def open_app(
     if safe:
         said.append(told("safe-asked" if asked else "safe-mode").text)
     if died is not None or safe:
-        # loading or prefilling unasked would end it again, at every start
+        # loading or prefilling by itself would end the program again, at every start
         services.local.preload.hold_back()
     if said:
         window.banner.show_text(NoticeKind.START, " ".join(said))
@@ -127,10 +127,10 @@ def _make_generator(
 
 
 def _start(window: MainWindow, controllers: Controllers, services: Services) -> None:
-    """List the chats, and begin work in the background once the list is there."""
+    """List the chats, then begin background work."""
 
     def wake() -> None:
-        # not before the list is there: two imports at once would hold each other up
+        # not before the list is loaded: two imports at once would hold each other up
         controllers.wake()
         services.mirror.wake()
         services.finding.start()
@@ -141,7 +141,7 @@ def _start(window: MainWindow, controllers: Controllers, services: Services) -> 
 
 
 async def close_app(app: App) -> None:
-    """Store what is being written and end every thread."""
+    """Store unfinished writes and end every thread."""
     app.window.hide()
     app.controllers.unsent.flush()
     app.controllers.attaching.cancel()
@@ -159,7 +159,7 @@ async def close_app(app: App) -> None:
 
 
 async def database_opens(app: App) -> str:
-    """Wait for the database, and show what it has to say; returns the id of a chat whose reply was
+    """Wait for the database, and show its notices; returns the id of a chat whose reply was
     interrupted when the program ended, "" for none."""
     store = await app.storage.ready()
     app.controllers.chat_list.sweep_trash()

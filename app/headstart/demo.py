@@ -1,7 +1,7 @@
 """`make run` on a computer without a screen: the same window, offscreen.
 
-It asks one question, prints the answer as it streams with its figures, and leaves a screenshot
-and the conversation as Markdown under demo/.
+It asks one question, prints the streamed answer with its stats, and leaves a screenshot and the
+conversation as Markdown under demo/.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ async def run_demo(app: App) -> int:
     app.services.broadcast.on(ReplyEvent, follow)
     app.services.broadcast.on(ReplyEnded, lambda _ended: ended.set())
     app.controllers.problems.told.connect(give_up)
-    # a small model can go on for ever: the demo ends, and says the same every time
+    # a small model can go on for ever: limit the reply, and fix the seed for the same text each
+    # time
     app.controllers.chat.set_options(
         app.controllers.open.id, ChatOptions(sampling=SamplingChoice(seed=7, max_tokens=320))
     )
@@ -59,7 +60,7 @@ async def run_demo(app: App) -> int:
         print(failed[0].told.text, file=sys.stderr)
         return 1
     await app.controllers.settle()
-    # colours of code come from a worker thread, painting from the next frames
+    # code is coloured on a worker thread, and painted in the next frames
     await asyncio.sleep(0.5)
     FOLDER.mkdir(exist_ok=True)
     picture, words = FOLDER / "headstart.png", FOLDER / "conversation.md"

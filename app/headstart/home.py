@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Home(Struct, frozen=True):
-    """The one folder that everything of the user's lies in."""
+    """The single folder with all of the user's data."""
 
     path: Path
 
@@ -19,7 +19,7 @@ class Home(Struct, frozen=True):
 
     @property
     def names(self) -> frozenset[str]:
-        """Names that tell such a folder from others."""
+        """File names that identify a home."""
         own = (self.database, self.settings, self.backups, self.lock, self.logs, self.starts)
         return frozenset(path.name for path in own)
 

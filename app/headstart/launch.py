@@ -1,4 +1,4 @@
-"""Launching: the application, its lock and log, the event loop, and the program in it."""
+"""Launching: the application, its lock and log, the event loop, and the program inside it."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from headstart.ui.shell.unexpected import Unexpected
 log = logging.getLogger("headstart")
 
 Script = Callable[[App], Awaitable[int]]
-# a window that was there for so long has started
+# a start has succeeded once the window was open this long
 STEADY_SECONDS = 15.0
 
 
 class Start(Struct, frozen=True):
-    """Options of a start. `safe`: nothing is opened or loaded unasked; `script` is run instead of
-    waiting until the window is closed."""
+    """Options of a start. `safe`: nothing is opened or loaded unasked; `script` runs in place of
+    waiting for the window to close."""
 
     started: StartedWith = field(default_factory=StartedWith)
     debug: bool = False
@@ -62,7 +62,7 @@ class Start(Struct, frozen=True):
 
 
 def run(home: Home, start: Start) -> int:
-    """Open the window and stay until it is closed, or until the script is through.
+    """Open the window and stay until it is closed, or until the script has ended.
 
     Returns the exit code. Environment problems at the start are shown and end the program.
     """
@@ -90,7 +90,7 @@ def run(home: Home, start: Start) -> int:
             try:
                 return int(loop.run_until_complete(_main(home, start, crashed)))
             except EnvironmentProblem as problem:
-                # shown after the loop: a dialog inside it would enter it a second time
+                # shown after the loop: a dialog inside would enter the loop again
                 return _cannot_start(problem)
             finally:
                 asyncio.set_event_loop(None)
@@ -100,7 +100,7 @@ def run(home: Home, start: Start) -> int:
 
 
 def _raised_first(home: Home, started: StartedWith) -> bool:
-    """True if the window that is open came to the front, with what this start was given."""
+    """True if an open window came to the front, with the arguments of this start."""
     from headstart.ui.shell.instance import hand_over
 
     return hand_over(home.path, started)
@@ -127,7 +127,7 @@ def make_application() -> QApplication:
 
 async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     starts = StartsFile(home.starts)
-    # a script is not what failed before, nor is it anybody's start
+    # a script neither repeats an earlier failure nor counts as a start
     failed = start.script is None and starts.begin()
     safe = start.script is None and (failed or start.safe)
     app = await open_app(home, safe=safe, asked=safe and not failed, held=True)
@@ -143,7 +143,7 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     try:
         interrupted = await database_opens(app)
         if start.started.model:
-            # for a new chat, not for the last one
+            # it belongs to a new chat, not to the last one
             app.controllers.unsent.load(show=False)
         else:
             arrivals.open_last(safe or start.started.new_chat, interrupted)
@@ -164,7 +164,7 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
         starts.succeeded()
         return 0
     except EnvironmentProblem:
-        # it is told: no careful start would help
+        # the user is told: a careful start would not help
         starts.succeeded()
         raise
     finally:
@@ -184,7 +184,7 @@ def _painted(app: App) -> None:
 
 
 def _tell_crash(app: App, unexpected: Unexpected, crashed: Path) -> None:
-    """The last program was ended by native code, which left a trace."""
+    """Show that native code ended the last program, which left a trace."""
     banner = app.window.banner
     said = [banner.text()] if banner.isVisible() else [told("died").text]
     banner.show_text(NoticeKind.START, " ".join(said))
@@ -195,7 +195,7 @@ def _tell_crash(app: App, unexpected: Unexpected, crashed: Path) -> None:
 
 
 def start_logging(home: Home, debug: bool) -> None:
-    """A small rotating file in the home; with --debug everything, and on stderr too."""
+    """Log to a small rotating file in the home; with --debug everything, and to stderr too."""
     root = logging.getLogger("headstart")
     root.setLevel(logging.DEBUG if debug else logging.INFO)
     handlers: list[logging.Handler] = [logging.StreamHandler()] if debug else []
@@ -213,14 +213,14 @@ def start_logging(home: Home, debug: bool) -> None:
 
 
 def _lock(home: Home) -> filelock.BaseFileLock:
-    """One program per home; the system takes the lock back when a program is killed."""
+    """Lock the home for one program; the system releases the lock of a killed one."""
     lock = filelock.FileLock(home.lock)
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout as error:
         raise EnvironmentProblem("already-open", path=home.path) from error
     except OSError:
-        # a folder that cannot be written: chats can still be read, and nothing can get in the way
+        # the folder is read-only: chats can still be read, and no other program can interfere
         log.warning("this home cannot be locked")
     return lock
 

@@ -1,7 +1,7 @@
-"""Importing and exporting from a terminal, without a window, and beside one that is open.
+"""Import and export from a terminal, without a window, even beside an open one.
 
-Exit codes: 0 where everything came in or went out, 1 where something did not, 2 for a command that
-makes no sense.
+Exit codes: 0 if everything was imported or exported, 3 for a partial import, 1 for a failure, 2 for
+invalid arguments.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
-# the exit code of an import of which some came in and some did not; 1: nothing did
+# exit code of an import that succeeded in part; 1: nothing was imported
 PARTLY = 3
 
 
@@ -83,12 +83,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _format(text: str) -> str:
-    """The code of a format; endings of files are other names for it."""
+    """The code of a format; file extensions are accepted too."""
     return {"md": "markdown", "txt": "text", "htm": "html", "jsonl": "trace"}.get(text, text)
 
 
 def _path(text: str) -> Path:
-    """Absolute: the program leaves the folder that it was started in."""
+    """Make a path absolute: the program leaves the folder that it was started in."""
     return Path(text).expanduser().absolute()
 
 
@@ -96,7 +96,7 @@ async def _run(home: Home, options: argparse.Namespace) -> int:
     lock = filelock.FileLock(home.lock)
     with contextlib.suppress(filelock.Timeout, OSError):
         lock.acquire(timeout=0)
-    # a window that is open keeps what it does with the database
+    # an open window remains in charge of the database
     beside = not lock.is_locked
     settings, _ = SettingsFile(home.settings).load()
     preferences = Preferences(settings, SettingsFile(home.settings))
@@ -159,7 +159,7 @@ async def _export(storage: Storage, preferences: Preferences, options: argparse.
             print(f"headstart: there is no chat “{title}”", file=sys.stderr)
         if missing:
             return 1
-    # nothing is being written by this program
+    # this program generates no replies
     exporting = Exporting(databases, lambda _: None, None, preferences)
     if options.format in ("pdf", "odt"):
         exporting.renderers.update(_renderers())
@@ -171,7 +171,7 @@ async def _export(storage: Storage, preferences: Preferences, options: argparse.
         branches=options.branches,
     )
     if not options.out.suffix:
-        # a folder, whether it is there or not
+        # a folder, existing or not
         options.out.mkdir(parents=True, exist_ok=True)
     count = await exporting.write(wanted, options.out, ExportRun())
     print(f"{_count(count, 'chat')} written to {options.out}")
@@ -180,7 +180,7 @@ async def _export(storage: Storage, preferences: Preferences, options: argparse.
 
 def _renderers() -> Mapping[str, Callable[[str, str], bytes]]:
     """Writers of documents, with Qt started for them."""
-    # a screen is not needed
+    # no screen is needed
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from headstart.launch import make_application
     from headstart.ui.transfer.renderers import RENDERERS

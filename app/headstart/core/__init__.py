@@ -1,1 +1,1 @@
-"""Plain frozen values and protocols that every room shares; imports nothing of ours."""
+"""Plain frozen values and protocols that all rooms share; imports nothing from other rooms."""

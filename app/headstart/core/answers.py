@@ -1,7 +1,7 @@
-"""Limits on the size of answers over the network, counted before any library reads them. Pure.
+"""Size limits for answers from the network, enforced before any library parses them. Pure.
 
-A server can send a body, a line or an event that never ends, or a few bytes that unpack or are
-parsed to gigabytes. Libraries set no limit of their own.
+A server can send an endless body, line or event, or a few bytes that decompress or parse to
+gigabytes. The libraries set no limit.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from msgspec import Struct
 KILO, MEGA = 1 << 10, 1 << 20
 _BOUNDARY = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _LINE_ENDS = (b"\n", b"\r")
-# objects and lists are what a short text becomes large by; so are the keys of objects
+# objects, lists and keys are what makes a short text large once it is parsed
 _STRUCTURE = (b"{", b"[", b'":')
-# bytes of a whole stream: a million tokens with what servers write around each
+# bytes of a whole stream: a million tokens with the JSON that servers wrap around each
 _LONGEST_STREAM = 512 * MEGA
-# bytes that are unpacked at once
+# bytes decompressed at once
 _PIECE = 64 * KILO
-# an event is put together line by line, each time with a copy
+# an event is assembled line by line, with a copy each time
 _MOST_LINES = 2_000
 
 
 class AnswerTooLong(ValueError):
-    """More came than an answer may have."""
+    """The answer exceeds its limits."""
 
 
 class AnswerLimits(Struct, frozen=True):
-    """`size` in bytes and `structure` in objects, lists and keys, of a body or of one event."""
+    """`size` in bytes and `structure` in objects, lists and keys, for a body or a single event."""
 
     size: int
     structure: int
 
 
 BODY = AnswerLimits(2 * MEGA, 100_000)
-# scores of all tokens of a long prompt
+# log probabilities of every token of a long prompt
 SCORES = AnswerLimits(6 * MEGA, 300_000)
-# a page of the hub's models with their files
+# a page of models on the hub, with their files
 HUB = AnswerLimits(16 * MEGA, 400_000)
 EVENT = AnswerLimits(512 * KILO, 30_000)
-# of what explains an error only the beginning is read
+# only the beginning of an error's body is read
 ERROR = AnswerLimits(64 * KILO, 5_000)
 
 
 class BodySize:
-    """Counts one body."""
+    """Counts one body against its limits."""
 
     def __init__(self, limits: AnswerLimits) -> None:
         self._limits = limits
@@ -62,7 +62,7 @@ class BodySize:
 
 
 class EventSize:
-    """Counts each event of a stream; between them lies an empty line."""
+    """Counts each event of a stream; an empty line separates two events."""
 
     def __init__(self, limits: AnswerLimits = EVENT) -> None:
         self._limits = limits
@@ -103,24 +103,24 @@ class EventSize:
 
 
 class Answer:
-    """The parts of one answer, unpacked and counted. `failed`: of an error only the beginning is
-    read, and `full` says when that is here."""
+    """The parts of one answer, decompressed and counted. `failed`: an error, of which only the
+    beginning is read; `full` is set once that is complete."""
 
     def __init__(
         self, limits: AnswerLimits | None, *, packed: bool = False, failed: bool = False
     ) -> None:
-        """Without `limits` it is a stream of events."""
+        """Without `limits`, the answer is a stream of events."""
         self.full = False
         self._failed = failed
         if failed:
             limits = ERROR
         self._size = EventSize() if limits is None else BodySize(limits)
-        # bytes as they were sent: packed ones can unpack to none
+        # compressed bytes as received: they can decompress to nothing
         self._raw = _LONGEST_STREAM if limits is None else limits.size
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
 
     def parts(self, data: bytes) -> Iterator[bytes]:
-        """Raises AnswerTooLong, also for bytes that are not packed as the head says."""
+        """Raises AnswerTooLong, also for bytes that are not compressed as the header says."""
         try:
             self._raw -= len(data)
             if self._raw < 0:
@@ -134,14 +134,14 @@ class Answer:
             self.full = True
 
     def _unpacked(self, data: bytes) -> Iterator[bytes]:
-        """A little at a time."""
+        """Yields at most 64 kB at a time when decompressing."""
         if self._inflate is None:
             yield data
             return
         try:
             while data:
                 if self._inflate.eof:
-                    # zlib would keep whatever follows
+                    # zlib would keep all trailing bytes
                     raise AnswerTooLong("more than was packed")
                 yield self._inflate.decompress(data, _PIECE)
                 data = self._inflate.unconsumed_tail
@@ -150,7 +150,8 @@ class Answer:
 
 
 def is_packed(encoding: str) -> bool:
-    """By the header `Content-Encoding`; raises AnswerTooLong for a way that was not asked for."""
+    """Judged by the header `Content-Encoding`; raises AnswerTooLong for an encoding that was not
+    requested."""
     names = [name.strip().lower() for name in encoding.split(",") if name.strip()]
     packed = [name for name in names if name != "identity"]
     if len(packed) > 1 or (packed and packed[0] not in ("gzip", "x-gzip", "deflate")):

@@ -1,7 +1,7 @@
-"""Errors split by blame: what the environment did to us, and what we did ourselves.
+"""Errors split by blame: the environment's faults, and bugs of our own.
 
-An `EnvironmentProblem` is told to the user in plain words with what to do about it; anything
-else that escapes is a bug of ours and stays loud, with its traceback.
+An `EnvironmentProblem` is told to the user in plain words with a remedy; any other exception that
+escapes is a bug of ours and stays loud, with its traceback.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from headstart.core.told import told
 
 
 class EnvironmentProblem(Exception):
-    """Something outside the program stands in the way.
+    """Something outside the program prevents an action.
 
     `code` and its facts say what happened and what the user can do; `core.wording` has the
-    sentences. `quotes`: a fact may hold text of a chat, so only the kind goes into the log.
+    sentences. `quotes`: a fact may quote a chat, so only the kind goes into the log.
     """
 
     def __init__(self, code: str, *, quotes: bool = False, **facts: object) -> None:
@@ -38,7 +38,7 @@ class EnvironmentProblem(Exception):
 
     @property
     def for_log(self) -> str:
-        """The part that is safe to log: never the words of a chat, nor a key."""
+        """The part that is safe to log: never the text of a chat, nor a key."""
         return type(self).__name__ if self.quotes else str(self)
 
 
@@ -47,14 +47,14 @@ class ModelProblem(EnvironmentProblem):
 
 
 class WeightsLost(ModelProblem):
-    """A model's file was cut, emptied, or its disk pulled out, while it was in use."""
+    """A model's file was truncated, or its disk removed, while it was in use."""
 
 
 class DatabaseProblem(EnvironmentProblem):
     """The chat database cannot be opened; nothing in it has been changed."""
 
 
-# messages of the C library, the loader and Python's threads (whose stacks need it)
+# messages of the C library, the loader and Python's threads (which need memory for stacks)
 _NO_MEMORY = (
     "Cannot allocate memory",
     "cannot allocate memory",
@@ -64,12 +64,12 @@ _NO_MEMORY = (
 
 
 def says_no_memory(text: str) -> bool:
-    """True if a library's words mean that the system gave no more memory."""
+    """True if a library's message means that the system had no more memory."""
     return any(words in text for words in _NO_MEMORY)
 
 
 def ran_out_of_memory(error: BaseException | None) -> bool:
-    """True if `error`, or what caused it, is that the system gave no more memory."""
+    """True if `error`, or one of its causes, means that the system had no more memory."""
     if error is None:
         return False
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:

@@ -16,14 +16,14 @@ from headstart.core.told import Told
 
 
 class PrefilledAhead(Struct, frozen=True):
-    """`tokens` of the chat are in place, `typed` of them of the message being typed."""
+    """`tokens` of the chat are in the KV state, `typed` of them from the message being typed."""
 
     tokens: int
     typed: int
 
 
 class Waiting(Struct, frozen=True):
-    """Replies of other chats are written first on this computer."""
+    """Other chats' replies are generated first on this computer."""
 
 
 class Loading(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Loading(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """`thinking`: what the model can be told about it."""
+    """`thinking`: the model's choices of reasoning."""
 
     model: ModelRef
     context_length: int
@@ -44,14 +44,14 @@ class Loaded(Struct, frozen=True):
 
 
 class Unloaded(Struct, frozen=True):
-    """There was not enough memory for this model beside the other one."""
+    """The memory could not hold this model beside the other one."""
 
     model: ModelRef
     other: ModelRef
 
 
 class ResidentModel(Struct, frozen=True):
-    """A model that is loaded, for the request that loaded it; bytes of memory, tokens of context.
+    """A loaded model, for the request that loaded it; bytes of memory, tokens of context.
     `drafts`: whether its draft is loaded too."""
 
     load: LoadRequest
@@ -69,14 +69,14 @@ class ResidentModel(Struct, frozen=True):
 
 
 class InMemory(Struct, frozen=True):
-    """Everything that is loaded now; the one that was used last comes last."""
+    """All loaded models; the most recently used one comes last."""
 
     models: tuple[ResidentModel, ...]
 
 
 class PromptSize(Struct, frozen=True):
-    """Tokens of a chat's next prompt as it is being written, and of each file that is attached to
-    it; a prompt of more than `limit` tokens leaves no room for a reply in a context of `size`."""
+    """Tokens of a chat's next prompt, including the message being typed, and of each attached file;
+    a prompt of more than `limit` tokens leaves no room for a reply in a context of `size`."""
 
     tokens: int
     limit: int
@@ -85,8 +85,8 @@ class PromptSize(Struct, frozen=True):
 
 
 class Prefilling(Struct, frozen=True):
-    """`done` of `total` prompt tokens are in the KV state; `reused` were there before. `image`:
-    what is read next is one, which cannot be stopped half-way."""
+    """`done` of `total` prompt tokens are in the KV state; `reused` were in it before. `image`:
+    an image comes next, whose prefill cannot be interrupted."""
 
     done: int
     total: int
@@ -95,7 +95,7 @@ class Prefilling(Struct, frozen=True):
 
 
 class TextPiece(Struct, frozen=True):
-    """`name`: of the tool that is called, where it is a call; `text` are then its arguments."""
+    """`name`: name of the called tool, for a tool call; `text` then holds its arguments."""
 
     kind: PartKind
     text: str
@@ -110,7 +110,7 @@ class TextAdded(Struct, frozen=True):
 
 
 class NoticeKind(StrEnum):
-    """Subjects of notices: a new one takes the place of an older one of its kind."""
+    """Subjects of notices: a new one replaces an older one of its kind."""
 
     CONTEXT_DROPPED = "context-dropped"
     CONTEXT_NEARLY_FULL = "context-nearly-full"
@@ -122,14 +122,14 @@ class NoticeKind(StrEnum):
     MODEL = "model"
     SERVER = "server"
     TEMPLATE = "template"
-    # of the window
+    # from the window itself
     NEWS = "news"
     PROBLEM = "problem"
     START = "start"
 
 
 class Notice(Struct, frozen=True):
-    """News for the user that are no error."""
+    """News for the user, other than errors."""
 
     kind: NoticeKind
     told: Told
@@ -144,18 +144,18 @@ class DraftStage(StrEnum):
     """Activity of a chosen draft model."""
 
     CALIBRATING = "calibrating"  # its costs are being measured, while the engine is idle
-    LEARNING = "learning"  # too little is known of it yet
+    LEARNING = "learning"  # too little is known about it yet
     READY = "ready"  # it will draft in the next reply
     DRAFTING = "drafting"
-    LOOKUP = "lookup"  # repeated text is drafted from, without the model
-    NOT_PAYING = "not paying"  # it is right too rarely for what it costs here
-    WAITING = "waiting"  # what it would have to read first may not be spent yet
+    LOOKUP = "lookup"  # existing text is drafted from, without the model
+    NOT_PAYING = "not paying"  # it is right too rarely here for its cost
+    WAITING = "waiting"  # the prefill that it needs first is not affordable yet
     OFF = "off"
 
 
 class DraftActivity(Struct, frozen=True):
-    """`depth` tokens are drafted a round; `acceptance` is how often the draft is right here, and
-    `needed` how often it would have to be; `done` of `total` calibration steps."""
+    """`depth` tokens are drafted per round; `acceptance` is the share of correct drafts here, and
+    `needed` the share at which drafting pays; `done` of `total` calibration steps."""
 
     stage: DraftStage
     depth: int = 0
@@ -168,7 +168,7 @@ class DraftActivity(Struct, frozen=True):
 
 
 class Speculating(Struct, frozen=True):
-    """Statistics of speculation, a few times a second. `depth` is that of the last round."""
+    """Statistics of speculation, sent a few times a second. `depth` is that of the last round."""
 
     depth: int
     source: Origin
@@ -183,7 +183,7 @@ class Speculating(Struct, frozen=True):
 
 
 class SpeedCurve(Struct, frozen=True):
-    """Tokens per second by draft depth as this computer does it; `points` may be partial.
+    """Measured tokens per second by draft depth on this computer; `points` may be partial.
 
     Depth 0 is plain decoding. `best` is the depth with the highest speed, `done` and `total`
     count the steps of a measurement.
@@ -200,7 +200,7 @@ class Finished(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """The turn ended with an error. `bug` is true when it is ours, not the environment's."""
+    """The turn ended with an error. `bug` is true for our own errors, not the environment's."""
 
     told: Told
     bug: bool = False

@@ -1,7 +1,7 @@
-"""Writing a file whole or not at all, and who may read it.
+"""Atomic writes of files, and their permissions.
 
-What the program makes is the user's alone, wherever it lies; what the user saves somewhere, and the
-models in the cache that programs share, are as other programs would have made them.
+Files of the program are private to the user, wherever they lie; files that the user saves
+elsewhere, and models in the cache shared with other programs, get the usual modes.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _OURS = ".headstart-"
 # seconds
 _LONGEST_WRITING = 3600.0
 _PRIVATE = 0o077
-# others write there, or get a group with what they make there
+# other users can write there, or new files get the folder's group
 _SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
-# the user's mask of modes for new files; to ask is to set it, so it is asked for once,
-# before there are threads
+# the user's umask for new files; it can only be read by setting it, so that is done once, before
+# there are threads
 _user = os.umask(_PRIVATE)
 os.umask(_user)
 
 
 def keep_private() -> None:
-    """From now on nobody but the user may read what this process makes. At its start."""
+    """Make all files that this process creates readable by the user alone. At its start."""
     os.umask(_PRIVATE)
 
 
 def private_folder(folder: Path, known: Collection[str] = ()) -> None:
-    """Make it where it is not there, and close it to others where it is open.
+    """Make a missing folder, and close an open one to other users.
 
-    One that is there has to be empty or to hold one of the names in `known`, and others must not
-    write there: a folder that is shared keeps its mode. Raises EnvironmentProblem, OSError.
+    An open one without any of the names in `known` must be empty and not writable by other users;
+    else it keeps its mode and EnvironmentProblem is raised. Raises OSError too.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name != "posix" or not folder.stat().st_mode & _PRIVATE:
@@ -48,7 +48,7 @@ def private_folder(folder: Path, known: Collection[str] = ()) -> None:
     names = {path.name for path in folder.iterdir()}
     if names.isdisjoint(known) and (names or folder.stat().st_mode & _SHARED):
         raise EnvironmentProblem("home-shared", path=folder)
-    # somebody else's folder, or a disk without modes: it stays as it is
+    # another user's folder, or a disk without modes: it stays unchanged
     with contextlib.suppress(OSError):
         folder.chmod(0o700)
 
@@ -59,7 +59,7 @@ def let_others_read(path: Path) -> None:
 
 
 def shared_folder(folder: Path) -> None:
-    """Make a folder, and those above it, in a place that programs share. Raises OSError."""
+    """Make a folder and its missing parents in a location that programs share. Raises OSError."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for one in missing:
@@ -67,9 +67,10 @@ def shared_folder(folder: Path) -> None:
 
 
 def open_regular(path: Path) -> io.FileIO:
-    """A file to read, without waiting for a pipe or a device: those, and folders, raise OSError."""
+    """Open a file for reading, without blocking on a pipe; pipes, devices and folders raise
+    OSError."""
     if not stat.S_ISREG(path.stat().st_mode):
-        # to open some devices does something
+        # merely opening some devices has an effect
         raise OSError(errno.EINVAL, "it is not a file")
     wanted = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, wanted | getattr(os, "O_CLOEXEC", 0))
@@ -80,8 +81,8 @@ def open_regular(path: Path) -> io.FileIO:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """All of a file; raises OSError as `open_regular` does, and ValueError where it has more than
-    `most` bytes, also where it grows meanwhile."""
+    """Read a whole file; raises OSError as `open_regular` does, and ValueError beyond `most` bytes,
+    even if it grows meanwhile."""
     with open_regular(path) as file:
         data = bytearray()
         while piece := file.read(min(most + 1 - len(data), 1 << 20)):
@@ -92,11 +93,11 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def new_partial(folder: Path) -> Path:
-    """A new empty file for what is being written: nobody else can have one of this name, nor have
-    put a link there. Raises OSError."""
+    """Make a new empty file to write to, under an unguessable name, so that no other program can
+    have created it or put a link there. Raises OSError."""
     while True:
         found = folder / f"{_OURS}{secrets.token_hex(8)}{PARTIAL}"
-        # a name that is there already, be it a link's, is an error
+        # an existing name, even a link's, is an error
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         try:
             os.close(os.open(found, flags, 0o600))
@@ -106,7 +107,7 @@ def new_partial(folder: Path) -> Path:
 
 
 def remove_partials(folder: Path) -> None:
-    """Take away what a kill left of writing in this folder, unless somebody may be at it yet."""
+    """Remove unfinished files of killed processes from this folder, unless one may be in use."""
     with contextlib.suppress(OSError):
         for found in folder.glob(f"{_OURS}*{PARTIAL}"):
             if time.time() - found.lstat().st_mtime > _LONGEST_WRITING:
@@ -114,10 +115,10 @@ def remove_partials(folder: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes, *, wait: bool = True, shared: bool = False) -> None:
-    """Write beside `path`, in a folder that is there, then rename it over.
+    """Write beside `path`, in an existing folder, then rename over it.
 
-    What was there stays until then, and nothing half written is left. `wait` for the disk, so that
-    a power cut takes neither; `shared` with whom the user shares other files. Raises OSError.
+    The old file stays until then, and no half-written one is left. `wait` for the disk, so that a
+    power cut loses neither; `shared` gives the mode of the user's other files. Raises OSError.
     """
     partial = new_partial(path.parent)
     try:
@@ -136,7 +137,7 @@ def write_whole(path: Path, data: bytes, *, wait: bool = True, shared: bool = Fa
 
 
 def _wait_for_folder(folder: Path) -> None:
-    """The new name is on the disk too; not every system lets folders be opened for that."""
+    """Flush the new name to the disk; not every system can open folders for that."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

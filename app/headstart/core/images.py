@@ -1,4 +1,4 @@
-"""The first bytes of an image: its kind, and how large it is. Pure."""
+"""Kind and dimensions of an image, from its first bytes. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def image_of(data: bytes) -> tuple[str, int, int] | None:
-    """Media type, width and height of an image that the window can show; None for all else."""
+    """Media type, width and height of an image that the window can show; None for anything else."""
     for kind, mark, size in _IMAGES:
         if data[: len(mark)] == mark:
             try:
@@ -30,7 +30,7 @@ def _gif(data: bytes) -> tuple[int, int]:
 
 
 def _jpeg(data: bytes) -> tuple[int, int]:
-    """The frame header, behind segments that say their length."""
+    """Size from the frame header, after segments that state their length."""
     at = 2
     while True:
         mark, kind, length = struct.unpack_from(">BBH", data, at)

@@ -1,8 +1,8 @@
-"""Text that is safe to log: kinds of errors and places in the code, never what an error says.
+"""Text that is safe to log: kinds of errors and positions in the code, never an error's message.
 
-The text of an error can quote what it failed on: a template's or SQLite's message holds text of a
-chat, an operating system's a file name that is a title. `KindsOnly` and `SafeFormatter` belong to
-every handler of the program's log; any thread.
+An error's message can quote its input: a template's or SQLite's holds text of a chat, an operating
+system's a file name that is a title. `KindsOnly` and `SafeFormatter` belong to every handler of the
+program's log; any thread.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ErrorInfo = (
 
 
 def kind_of(error: BaseException) -> str:
-    """An error without anything that it could quote."""
+    """An error without anything that it might quote."""
     if isinstance(error, EnvironmentProblem):
         return error.for_log
     if isinstance(error, OSError) and error.strerror:
@@ -30,7 +30,7 @@ def kind_of(error: BaseException) -> str:
 
 
 class KindsOnly(logging.Filter):
-    """Errors among a record's arguments are told by kind."""
+    """Replaces errors among a record's arguments by their kind."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
@@ -41,7 +41,7 @@ class KindsOnly(logging.Filter):
 
 
 class SafeFormatter(logging.Formatter):
-    """Tracebacks with their frames, and errors by kind."""
+    """Formats tracebacks with their frames, and errors by kind."""
 
     def formatException(self, info: _ErrorInfo) -> str:  # noqa: N802
         lines: list[str] = []
@@ -56,8 +56,8 @@ class SafeFormatter(logging.Formatter):
 
 
 class LogFile(logging.handlers.RotatingFileHandler):
-    """A file that rotates. Where the disk does not take a record, it is dropped without a word:
-    whatever the full disk stands in the way of is told where it matters."""
+    """A rotating file. A record that the disk does not take is dropped silently: the consequences
+    of a full disk are reported where they matter."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         if not isinstance(sys.exception(), OSError):

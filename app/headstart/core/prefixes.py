@@ -1,8 +1,8 @@
 """Stored KV state without its bytes, and the protocols of its index.
 
-A record is a run of tokens under a parent: whole ones have as many tokens as the model's chunk
-and may be parents themselves, a tail has fewer. A snapshot is the state of a place without
-ranges, for models that cannot be cut. `namespace` names everything that makes KV bytes differ.
+A record is a run of tokens under a parent: a whole one has as many tokens as the model's chunk and
+may be a parent itself, a tail has fewer. A snapshot is the state at a position instead of a range,
+for models that cannot be cut. `namespace` identifies everything that makes KV bytes differ.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class RecordKind(StrEnum):
 
 
 class RecordInfo(Struct, frozen=True):
-    """One record. `key` follows from the other fields; `tokens` are little-endian int32."""
+    """One record. `key` derives from the other fields; `tokens` are little-endian int32."""
 
     key: bytes
     parent: bytes
@@ -47,10 +47,10 @@ class RecordInfo(Struct, frozen=True):
 
 
 class IndexState(Struct, frozen=True):
-    """Everything an index holds."""
+    """All content of an index."""
 
     records: Sequence[RecordInfo] = ()
-    # which chat needs which record
+    # pairs of a chat and a record that it needs
     uses: Sequence[tuple[str, bytes]] = ()
     # bytes written by day, YYYY-MM-DD
     written: Mapping[str, int] = field(default_factory=dict)
@@ -70,11 +70,11 @@ class PrefixIndex(Protocol):
     def remove(self, keys: Iterable[bytes]) -> None: ...
 
     def forget_chat(self, chat_id: str) -> None:
-        """The chat needs no record any more."""
+        """Drop all the chat's claims to records."""
         ...
 
     def release(self, chat_id: str, key: bytes) -> None:
-        """The chat does not need this record any more."""
+        """Drop the chat's claim to this record."""
         ...
 
 
@@ -86,14 +86,14 @@ class Traces(Protocol):
     def save(self, chat_id: str, data: bytes) -> None: ...
 
     def load_reply_tokens(self, chat_id: str) -> Sequence[tuple[bytes, bytes]]:
-        """Digests of replies and the packed tokens that they were written as."""
+        """Digests of replies, with the packed tokens that were generated for each."""
         ...
 
     def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None: ...
 
 
 class PrefixUse(Struct, frozen=True):
-    """Stored prefixes, as the user sees them. Sizes are bytes on disk."""
+    """Stored prefixes as the user sees them. Sizes are bytes on disk."""
 
     total: int
     budget: int
@@ -101,6 +101,6 @@ class PrefixUse(Struct, frozen=True):
     written_today: int
     location: str
     in_memory: int
-    # why nothing is written now; None when all is well
+    # why nothing is written now; None if all is well
     trouble: Told | None = None
     memory_budget: int = 0

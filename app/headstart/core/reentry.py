@@ -1,4 +1,4 @@
-"""Starts of the program by itself, as a child that does one thing."""
+"""Commands that start the program again as a child with a single task."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import os
 import sys
 from pathlib import Path
 
-# where the program and its children work: a folder of its own, so that nothing is loaded from the
-# one that somebody stands in (llama.cpp looks for libraries there)
+# working folder of the program and its children: a fixed one, so that nothing is loaded from the
+# folder the user started it in (llama.cpp looks for libraries there)
 _PACKAGE = Path(__file__).resolve().parent.parent
 FOLDER = _PACKAGE if _PACKAGE.is_dir() else Path(sys.executable).resolve().parent
 
 
 def command(*arguments: str) -> list[str]:
-    """Start it in `FOLDER`."""
+    """The command to run in `FOLDER`."""
     if getattr(sys, "frozen", False):
-        # a package has no Python of its own: the program is what runs
+        # a package has no Python interpreter: run the program itself
         return [sys.executable, *arguments]
-    # isolated: neither the current folder nor variables say what is imported
+    # isolated: neither the current folder nor environment variables affect imports
     return [sys.executable, "-I", "-m", "headstart", *arguments]
 
 
 def enter_folder() -> None:
-    """Leave the folder that the program was started in; paths that it was given are absolute."""
+    """Leave the folder that the program was started in; paths in its arguments are absolute."""
     os.chdir(FOLDER)

@@ -1,4 +1,4 @@
-"""Requests to an engine or a server; a request goes down once, and events come back."""
+"""Requests to an engine or a server; each is sent once and answered with events."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 
 
 class PromptImage(Struct, frozen=True):
-    """An image for a model that sees; `label` is what others get of it."""
+    """An image for a model with vision; `label` replaces it for other models."""
 
     label: str
     media_type: str
     data: bytes
-    # names the bytes
+    # identifies the bytes
     digest: str = ""
 
     def __repr__(self) -> str:
@@ -28,22 +28,22 @@ class PromptImage(Struct, frozen=True):
 
 
 class PromptMessage(Struct, frozen=True):
-    """One message as the chat template gets it; `key` names it for context rules.
+    """One message as the chat template gets it; `key` identifies it for context rules.
 
-    `reasoning` is what a model thought before it wrote the text; templates keep or drop it.
+    `reasoning` is the model's reasoning before the text; templates keep or drop it.
     """
 
     role: Role
     text: str
     key: str = ""
     reasoning: str = ""
-    # images before the text, for models that see
+    # images before the text, for models with vision
     images: tuple[PromptImage, ...] = ()
 
 
 class WrittenSoFar(Struct, frozen=True):
-    """The beginning of a reply that is gone on with, word for word. `closed`: the reasoning has
-    ended, whether or not text follows."""
+    """The beginning of a reply that is continued, word for word. `closed`: the reasoning has ended,
+    whether or not text follows."""
 
     reasoning: str = ""
     text: str = ""
@@ -63,7 +63,7 @@ class LoadRequest(Struct, frozen=True):
     model: ModelRef
     engine: EngineSettings = field(default_factory=EngineSettings)
     draft: ModelRef | None = None
-    # the file that turns images into embeddings; opened once a message has one
+    # the file that turns images into embeddings; opened with the first image
     projector: Path | None = None
 
     @property
@@ -75,26 +75,27 @@ class LoadRequest(Struct, frozen=True):
 
 
 class GenerationRequest(Struct, frozen=True):
-    """One turn of a model on this computer. `reply_so_far` is what the same reply has already."""
+    """One turn of a model on this computer. `reply_so_far` is the existing beginning of the
+    reply."""
 
     load: LoadRequest
     messages: tuple[PromptMessage, ...]
     sampling: Sampling
     when_full: WhenFull = "stop"
-    # None: no chat's
+    # None: belongs to no chat
     chat_id: str | None = None
     reply_so_far: WrittenSoFar = WrittenSoFar()
     thinking: Thinking = "auto"
     # the draft of `load` is loaded only when speculation is on
     speculation: Speculation = field(default_factory=Speculation)
-    # the key that the reply will have among later messages
+    # the key of the reply among later messages
     reply_key: str = ""
-    # how long what was computed for it may be kept
+    # how long its computed state may be kept
     retention: Retention = Retention.DISK
 
     @property
     def owner(self) -> str | None:
-        """The chat that may have something of it on disk."""
+        """The chat whose state may be stored on disk."""
         return owner_of(self.chat_id, self.retention)
 
 
@@ -109,11 +110,12 @@ class RemoteRequest(Struct, frozen=True):
 
 
 class AheadRequest(Struct, frozen=True):
-    """Read what is sure to come: the history, and the settled part of what is being typed.
+    """Prefill the certain part of the next prompt: the history, and the settled part of the typed
+    text.
 
-    Nothing happens when the model is not the one that is loaded. `attached` are the texts of files
-    that `typed` begins with; without `prefills` tokens are counted only. `restores_only`: what is
-    kept is restored, and nothing else is read.
+    Ignored unless the model is loaded. `attached` are the texts of files at the beginning of
+    `typed`; without `prefills` tokens are only counted. `restores_only`: the stored state is
+    restored, and nothing else is prefilled.
     """
 
     load: LoadRequest
@@ -121,7 +123,7 @@ class AheadRequest(Struct, frozen=True):
     chat_id: str
     typed: str = ""
     attached: tuple[str, ...] = ()
-    # of what is typed
+    # images of the message being typed
     images: tuple[PromptImage, ...] = ()
     prefills: bool = True
     restores_only: bool = False
@@ -132,5 +134,5 @@ class AheadRequest(Struct, frozen=True):
 
     @property
     def owner(self) -> str | None:
-        """The chat that may have something of it on disk."""
+        """The chat whose state may be stored on disk."""
         return owner_of(self.chat_id, self.retention)

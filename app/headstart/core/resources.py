@@ -1,4 +1,4 @@
-"""Files that come with the program: beside the package, or in it once installed."""
+"""Files shipped with the program: beside the package, or in it once installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def resources() -> Path:
 
 
 def guide() -> Path:
-    """The pages for users, in Markdown with pictures."""
+    """The user guide, in Markdown with pictures."""
     packaged = resources() / "guide"
     return packaged if packaged.is_dir() else resources().parent / "docs" / "guide"
 

@@ -1,6 +1,6 @@
-"""Retention of everything that belongs to a chat, decided once for each request. Pure.
+"""Retention of all data of a chat, decided once per request. Pure.
 
-Before anything is written `owner_of` is asked: only a chat with an owner leaves something on disk.
+`owner_of` is asked before any write: only a chat with an owner leaves data on disk.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ class Retention(StrEnum):
 
 
 def decide(settings: Settings, chat: Chat, stored: bool = True) -> Retention:
-    """For what models keep of a chat. Of one that is not stored yet nothing is on disk."""
+    """Decide for a chat's model state. An unstored chat leaves nothing on disk."""
     allowed = settings.prefix.on_disk and chat.options.keep_on_disk and not chat.private
     return Retention.DISK if allowed and stored else Retention.MEMORY
 
 
 def owner_of(chat_id: str | None, retention: Retention) -> str | None:
-    """The chat that may have it on disk; None: nothing of it is written."""
+    """The chat whose state may be on disk; None: nothing is written."""
     return chat_id if retention is Retention.DISK else None

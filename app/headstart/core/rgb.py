@@ -1,4 +1,4 @@
-"""Images as models take them: rows of pixels. Who can decode image files hands in how."""
+"""Images as models take them: rows of pixels. The caller supplies the decoder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-# a longer side is scaled down to this: models look at fewer pixels than that
+# larger images are scaled down to this: models use fewer pixels than that
 LONGEST_SIDE = 2048
 
 
@@ -27,5 +27,5 @@ May be called on any thread."""
 
 
 def no_images(_data: bytes) -> Rgb | None:
-    """For programs without a window: nothing is decoded."""
+    """For programs without a window: decodes nothing."""
     return None

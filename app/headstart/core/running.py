@@ -33,7 +33,7 @@ class Running(Protocol):
 
 
 class NotNoted:
-    """Notes nothing; for tests and benchmarks."""
+    """Records nothing; for tests and benchmarks."""
 
     def begin(self, doing: Doing) -> None: ...
 
@@ -42,7 +42,8 @@ class NotNoted:
 
 @contextlib.contextmanager
 def noted(running: Running, doing: Doing) -> Iterator[None]:
-    """The process may die in here; an exception is not that."""
+    """Records the activity, in case the process dies during it; an exception counts as a normal
+    end."""
     running.begin(doing)
     try:
         yield

@@ -1,7 +1,7 @@
-"""Servers that answer instead of this computer, as values: connections, their models, and what
-each kind of server takes. Pure.
+"""Servers that answer instead of this computer, as values: connections, their models, and the
+parameters of each kind of server. Pure.
 
-Words leave the computer here; `Connection.allowed` is the user's word that they may.
+Text leaves the computer this way; `Connection.allowed` is the user's consent.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from headstart.core.errors import EnvironmentProblem
 
 ServerKind = Literal["", "llama.cpp", "llama-cpp-python", "vllm", "sglang", "lmstudio", "ollama"]
 
-# which servers say how likely a given text is, so that they can check drafts: of a chat whose last
-# reply has begun, or of a prompt as text
+# servers that report how likely a given text is, and so can verify drafts: in a chat whose last
+# reply has begun, or in a prompt as text
 CHECKS_CHATS: frozenset[ServerKind] = frozenset(("vllm",))
 CHECKS_TEXT: frozenset[ServerKind] = frozenset(("sglang", "llama-cpp-python"))
 
 _PREFIX = "server:"
 _HOST_NAME = re.compile(r"[A-Za-z0-9_.-]{1,253}")
 _NUMBERS = re.compile(r"[0-9.]+")
-# parameters that every server with this API takes
+# parameters that every server with this API accepts
 STANDARD = frozenset(("temperature", "top_p", "max_tokens", "seed", "stop", "presence_penalty"))
-# further settings by kind, and what the server calls them
+# further settings by kind, and the server's names for them
 _FURTHER: dict[ServerKind, dict[str, str]] = {
     "llama.cpp": {"top_k": "top_k", "min_p": "min_p", "repeat_penalty": "repeat_penalty"},
     "llama-cpp-python": {"top_k": "top_k", "min_p": "min_p", "repeat_penalty": "repeat_penalty"},
@@ -38,40 +38,40 @@ _FURTHER: dict[ServerKind, dict[str, str]] = {
 
 
 class Connection(Struct, frozen=True):
-    """A server that the user named. Its key is in the system's keychain, not here."""
+    """A server that the user added. Its key is in the system's keychain, not here."""
 
     id: Annotated[str, Meta(max_length=64)]
     name: Annotated[str, Meta(max_length=100)]
     url: Annotated[str, Meta(min_length=1, max_length=2000)]
     # a file with the certificate that signed the server's; empty: the system's trust
     certificate: Annotated[str, Meta(max_length=4000)] = ""
-    # seconds without a word before giving up; ten times as many before the first one, because
-    # long prompts are prefilled silently
+    # seconds of silence before giving up; ten times as many before the first output, because long
+    # prompts are prefilled silently
     timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
-    # the user agreed that words go there
+    # the user agreed to send text there
     allowed: bool = False
     # facts from its list of models
     kind: ServerKind = ""
-    # whether there is a key for this address in the keychain
+    # whether the keychain has a key for this address
     has_key: bool = False
-    # it gets the text that is to be edited as a prediction of the reply
+    # it accepts the text being edited as a prediction of the reply
     predictions: bool = False
 
     @property
     def account(self) -> str:
-        """Under what the keychain has its key: with the address, so that no other gets it."""
+        """The key's name in the keychain: with the address, so that no other server gets it."""
         parts = urlsplit(self.url)
         return f"{self.id} {parts.scheme}://{parts.netloc}"
 
     @property
     def host(self) -> str:
-        """Host that receives the text, as people see it: a name or address, and a port if there is
+        """Host that receives the text, for display: a name or address, with the port if there is
         one."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
     @property
     def is_here(self) -> bool:
-        """True where another program on this computer answers."""
+        """True if another program on this computer answers."""
         name = urlsplit(self.url).hostname or ""
         if name in ("localhost", "localhost.localdomain") or name.endswith(".localhost"):
             return True
@@ -81,18 +81,18 @@ class Connection(Struct, frozen=True):
             return False
 
 
-# programs that answer on this computer where they run: their name and port
+# programs that serve models on this computer: their name and port
 LOCAL_PROGRAMS: tuple[tuple[str, int], ...] = (
     ("Ollama", 11434),
     ("LM Studio", 1234),
     ("llama.cpp", 8080),
-    # of later versions
+    # for later versions
     ("llama.cpp", 9931),
     ("vLLM", 8000),
     ("Jan", 1337),
     ("KoboldCpp", 5001),
 )
-# a program's name for itself, where it does not answer at its usual port
+# display name of a program that answers at an unusual port
 PROGRAM_NAMES: dict[ServerKind, str] = {
     "llama.cpp": "llama.cpp",
     "llama-cpp-python": "llama-cpp-python",
@@ -104,18 +104,18 @@ PROGRAM_NAMES: dict[ServerKind, str] = {
 
 
 class Nearby(Struct, frozen=True):
-    """A program on this computer that answers, and could be added; how many models it offers."""
+    """A program found on this computer that could be added; the number of its models."""
 
     connection: Connection
     models: int
 
 
 class ServerModel(Struct, frozen=True):
-    """A model that a server offers. `id` is what the server calls it."""
+    """A model that a server offers. `id` is the server's name for it."""
 
     connection: Connection
     id: str
-    # tokens; 0 when the server does not say
+    # tokens; 0 if the server does not say
     context_length: int = 0
 
     @property
@@ -136,17 +136,17 @@ class ServerModel(Struct, frozen=True):
 
     @property
     def checks_drafts(self) -> bool:
-        """True if its server says how likely given text is."""
+        """True if its server reports how likely given text is."""
         return self.connection.kind in CHECKS_CHATS or self.checks_text
 
     @property
     def checks_text(self) -> bool:
-        """True if that takes the chat as text, with its template."""
+        """True if that requires the chat as text, with its template."""
         return self.connection.kind in CHECKS_TEXT
 
     @property
     def settings_taken(self) -> frozenset[str] | None:
-        """The sampling settings that it takes, by name."""
+        """The sampling settings that it accepts, by name."""
         return frozenset((*parameter_names(self.connection.kind), "schema"))
 
 
@@ -156,7 +156,7 @@ def server_key(connection_id: str, model_id: str) -> str:
 
 
 def split_key(key: str) -> tuple[str, str] | None:
-    """The connection's id and the model's; None for what is no server's."""
+    """The ids of the connection and the model; None if the key is not a server's."""
     if not key.startswith(_PREFIX):
         return None
     connection, _, model = key.removeprefix(_PREFIX).partition(":")
@@ -164,14 +164,14 @@ def split_key(key: str) -> tuple[str, str] | None:
 
 
 def parameter_names(kind: ServerKind) -> dict[str, str]:
-    """Sampling settings that such a server takes, and its names for them."""
+    """Sampling settings that such a server accepts, and its names for them."""
     return {**{name: name for name in STANDARD}, **_FURTHER.get(kind, {})}
 
 
 def normal_url(text: str) -> str:
-    """An address as people type it, as a base for requests; raises EnvironmentProblem.
+    """A typed address as a base URL for requests; raises EnvironmentProblem.
 
-    Without a scheme it is http for addresses and names in the local network, https elsewhere;
+    Without a scheme it is http for addresses and names in the local network, https otherwise;
     without a path it gets /v1, where nearly all servers answer.
     """
     typed = text.strip().rstrip("/")
@@ -191,7 +191,7 @@ def normal_url(text: str) -> str:
 
 
 def _is_host(host: str) -> bool:
-    """A name or an address that can be one; numbers in dots have to be an address."""
+    """True for a valid name or address; dotted numbers must be a valid address."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

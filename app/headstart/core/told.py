@@ -1,7 +1,7 @@
-"""Something to tell the user: a code, and the facts that its sentences need. Pure.
+"""A message to the user: a code, and the facts that its sentences need. Pure.
 
-Codes travel in events and errors and into the database; the sentences are in `core.wording`, in one
-place, so that they can be changed and translated.
+Events, errors and the database hold codes; the sentences are in `core.wording`, in one place, so
+that they can be changed and translated.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from msgspec import Struct, field
 from headstart.core.text.whole import is_text, whole
 
 Fact = str | int | float
-# texts from before there were codes, and those of tests
+# texts from before there were codes, and from tests
 AS_WRITTEN = "as-written"
 
 
-# absolute folders of all systems, also as JSON has them
+# absolute folders of all systems, JSON-escaped ones too
 _FOLDERS = re.compile(
     r"""(?<![\w:/\\])(?:[A-Za-z]:)?[\\/]{1,4}(?:[^\\/\s"'<>|][^\\/\n"'<>|]*[\\/]{1,2})+"""
 )
@@ -36,7 +36,7 @@ class Told(Struct, frozen=True):
 
     @property
     def remedy(self) -> str:
-        """The way out; empty where there is nothing to do."""
+        """The remedy; empty if there is none."""
         return self._sentences[1]
 
     @property
@@ -45,13 +45,13 @@ class Told(Struct, frozen=True):
 
     @property
     def _sentences(self) -> tuple[str, str]:
-        # with the first sentence that is needed
+        # imported with the first sentence
         from headstart.core.wording import sentences
 
         return sentences(self.code, self.facts)
 
     def without(self, secret: str) -> Told:
-        """The same with `secret` blotted out of its facts."""
+        """The same with `secret` masked in its facts."""
         return Told(
             self.code,
             {
@@ -66,11 +66,11 @@ class Told(Struct, frozen=True):
 
 
 def told(code: str, **facts: object) -> Told:
-    """Facts that are neither text nor numbers are told as text."""
+    """Make a message; facts that are neither text nor numbers become text."""
     return Told(
         code,
         {
-            # names of files may be no text
+            # file names may contain lone surrogates
             name: fact if isinstance(fact, int | float) else _text(str(fact))
             for name, fact in facts.items()
         },
@@ -82,19 +82,19 @@ def _text(fact: str) -> str:
 
 
 def about(code: str, problem: Told, **facts: object) -> Told:
-    """A fact that names another code; its sentences are `{problem:message}` and
+    """A message with a fact that names another code; its sentences are `{problem:message}` and
     `{problem:remedy}`."""
     return Told(code, {**problem.facts, **told(code, **facts).facts, "problem": problem.code})
 
 
 def without_places(stored: str) -> str:
-    """Take the folders of this computer out of what `stored` gave, or out of a sentence: names of
-    files and addresses of the web stay."""
+    """Remove this computer's folders from a stored message or a sentence: file names and web
+    addresses stay."""
     return _FOLDERS.sub("", stored)
 
 
 def from_stored(text: str | None) -> Told | None:
-    """The inverse of `stored`; sentences from before there were codes are told as they were."""
+    """The inverse of `stored`; sentences from before there were codes are shown unchanged."""
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Updates: how this program looks for a newer version, only where the user wants that. Pure."""
+"""Updates: the check for a newer version, only if the user wants it. Pure."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from msgspec import Meta, Struct
 
 from headstart.core.resources import resources
 
-# seconds between two looks
+# seconds between two checks
 PERIOD = 24 * 3600
 
 
 class UpdateSettings(Struct, frozen=True, omit_defaults=True):
     look: bool = False
-    # empty: the one that this package was made with
+    # empty: the address that this package was built with
     address: Annotated[str, Meta(max_length=2_000)] = ""
 
 
 class Release(Struct, frozen=True):
-    """The answer of the address. `page`: where people get it."""
+    """The answer of the address. `page`: the download page."""
 
     version: Annotated[str, Meta(min_length=1, max_length=40)]
     page: Annotated[str, Meta(max_length=2_000)] = ""
 
     def newer_than(self, version: str) -> bool:
-        """Raises ValueError for what is no version."""
-        # not with every start
+        """Raises ValueError for an invalid version."""
+        # not imported at every start
         from packaging.version import InvalidVersion, Version
 
         try:
@@ -38,7 +38,7 @@ class Release(Struct, frozen=True):
             raise ValueError(self.version) from error
 
     def page_at(self, address: str) -> str:
-        """The page, if it is where the address is; else the address's site."""
+        """The page, if it is on the address's site; else that site."""
         asked, page = urlsplit(address), urlsplit(self.page)
         same = (page.scheme, page.netloc) == (asked.scheme, asked.netloc)
         return self.page if same else f"{asked.scheme}://{asked.netloc}/"
@@ -46,7 +46,7 @@ class Release(Struct, frozen=True):
 
 @functools.cache
 def packaged_address() -> str:
-    """The one that this package was built with; empty in a clone."""
+    """The address that this package was built with; empty in a clone."""
     try:
         return (resources() / "updates-address.txt").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
@@ -54,7 +54,7 @@ def packaged_address() -> str:
 
 
 def may_ask(address: str) -> bool:
-    """True if it is an address that cannot be read or changed on the way."""
+    """True for an address whose traffic cannot be read or changed on the way."""
     try:
         parts = urlsplit(address)
         local = parts.hostname in ("localhost", "127.0.0.1", "::1")
@@ -64,7 +64,7 @@ def may_ask(address: str) -> bool:
 
 
 def decode(data: bytes) -> Release:
-    """Raises ValueError for what is no release."""
+    """Raises ValueError for an invalid release."""
     try:
         release = msgspec.json.decode(data, type=Release)
     except msgspec.MsgspecError as error:

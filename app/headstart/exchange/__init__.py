@@ -1,1 +1,1 @@
-"""Conversation files: bytes in, trees of messages out, and back. Pure: no Qt, no database."""
+"""Conversation files: from bytes to trees of messages, and back. Pure: no Qt, no database."""

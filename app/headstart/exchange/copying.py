@@ -1,4 +1,5 @@
-"""A chat or a message for the clipboard: each program takes of it what it can."""
+"""A chat or a message for the clipboard, in several forms for the pasting program to choose
+from."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from headstart.exchange.writers.html import CLIPBOARD, body, message_html
 from headstart.exchange.writers.markdown import message_markdown, to_markdown
 from headstart.exchange.writers.text import message_text, to_text
 
-# reasoning is asked for rarely: it can be copied from where it is shown
+# reasoning is rarely wanted: it can be copied from its own display
 _INCLUDE = Include(reasoning=False)
 
 
@@ -21,7 +22,7 @@ class Copied(Struct, frozen=True):
 
 
 def copies_of(conversation: ExchangeChat, message_id: str = "") -> Copied:
-    """Copies of the branch on show, or of one message; text without reasoning."""
+    """Copies of the shown branch, or of one message; text without reasoning."""
     node = next((one for one in conversation.nodes if one.id == message_id), None)
     if node is not None:
         return Copied(

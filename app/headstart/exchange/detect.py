@@ -1,4 +1,4 @@
-"""The format of a file, by what is in it."""
+"""Detects the format of a file from its content."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from headstart.exchange.report import Report
 from headstart.exchange.tree import ExchangeChat
 
 Read = Callable[[Material, Sequence[str], Report], Iterator[ExchangeChat]]
-# bytes that are looked at to know what a file is
+# bytes examined to recognize a file
 _START = 1 << 20
-# objects of an array, and lines, that are looked at
+# most objects of an array, and most lines, to examine
 _FIRST, _LINES = 5, 40
 _IGNORED = (
     ".css",
@@ -61,7 +61,7 @@ class Format(Struct, frozen=True):
     def read(
         self, material: Material, members: Sequence[str], report: Report
     ) -> Iterator[ExchangeChat]:
-        """The conversations of files; one of which nothing comes is told."""
+        """The conversations of files; reports a file that yields none."""
         for member in members:
             told, found = report.counts.total(), False
             for conversation in self.reader(material, [member], report):
@@ -71,7 +71,7 @@ class Format(Struct, frozen=True):
                 report.skip(member, "import-empty")
 
 
-# the first that knows a file has it: narrow ones before wide ones
+# the first format that accepts a file wins: narrow ones before broad ones
 FORMATS = (
     Format(own.SOURCE, own.NAME, own.read, own.recognise),
     *(
@@ -114,8 +114,8 @@ class Recognised(Struct):
 def recognise(
     material: Material, report: Report, stopped: Callable[[], bool] = lambda: False
 ) -> list[Recognised]:
-    """Conversations in it; files that are none of these are told where nothing else was found, and
-    where they could have been one. `stopped` ends the look at a large folder."""
+    """Group files by their format; other files are reported if nothing was recognized, or if they
+    look like conversations. `stopped` ends the scan of a large folder."""
     found: dict[str, Recognised] = {}
     unknown: list[tuple[str, str]] = []
     for member in material.members:
@@ -151,7 +151,7 @@ def _is_blob(member: str) -> bool:
 
 
 def _format_of(data: memoryview, member: str) -> tuple[Format | None, str]:
-    """The format, or the code of why there is none."""
+    """The format, or the code of the reason why there is none."""
     if bytes(data[:4]) == gpt4all.MAGIC:
         return GPT4ALL, ""
     start = bytes(data[:_START])
@@ -181,7 +181,7 @@ def _format_of(data: memoryview, member: str) -> tuple[Format | None, str]:
 
 def _first_objects(data: memoryview) -> Iterator[Fields]:
     """The first objects of a file: of its array, of its lines, or the file itself. Raises
-    ImportProblem at the end where one is too large to be looked at."""
+    ImportProblem at the end if one is too large to examine."""
     found = _first_lines(data)
     if found:
         yield from found
@@ -196,7 +196,7 @@ def _first_objects(data: memoryview) -> Iterator[Fields]:
                 continue
             fields = Fields(decode(raw))
             yield fields
-            # shards of some exports wrap the array
+            # shards of some exports wrap the array in an object
             for key in ("conversations", "chats", "data", "threads"):
                 for inner in fields.list(key)[:1]:
                     yield Fields(inner)
@@ -207,7 +207,7 @@ def _first_objects(data: memoryview) -> Iterator[Fields]:
 
 
 def _first_lines(data: memoryview) -> list[Fields]:
-    """The first of several lines that are an object each; none where the file is one object."""
+    """The first lines that hold an object each; none if the file is one object."""
     start = bytes(data[: 4 << 20]).removeprefix(b"\xef\xbb\xbf").lstrip()
     found: list[Fields] = []
     given = [line for line in start.split(b"\n", _LINES * 4) if line.strip()]
@@ -218,13 +218,13 @@ def _first_lines(data: memoryview) -> list[Fields]:
             found.append(Fields(decode(line)))
         except ValueError:
             if not found:
-                # the beginning of an object that goes on
+                # the beginning of an object that spans lines
                 return []
     return found
 
 
 def _is_json(data: memoryview) -> bool:
-    """True for sound JSON, or lines of it: of no known shape, but not damaged."""
+    """True for valid JSON, or lines of it: an unknown structure, but not damaged."""
     if _first_lines(data):
         return True
     try:
@@ -236,6 +236,6 @@ def _is_json(data: memoryview) -> bool:
 
 
 def title_of_source(code: str) -> str:
-    """The name of the program from which a chat came; "" for an unknown one."""
+    """The name of the program that a chat came from; "" for an unknown one."""
     known = (*FORMATS, GPT4ALL, MARKDOWN, *(form for _, form in TEXTS))
     return next((form.name for form in known if form.code == code), "")

@@ -1,5 +1,5 @@
-"""Values of a decoded file, asked for by what they should be: whatever else stands there counts as
-missing. So no reader breaks on a file that was changed by hand, or by another version."""
+"""Typed access to the values of a decoded file: a value of another type counts as missing, so that
+no reader fails on a file edited by hand, or from another version."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-# milliseconds of a time that can be: 1970 to 2100
+# latest plausible time in milliseconds, with 1970 as the earliest: 2100
 _LATEST = 4_102_444_800_000
 # seconds have fewer digits than milliseconds until the year 5138
 _SECONDS = 100_000_000_000
-# dates as programs write them for people, in English; locales of this computer are no help
+# dates in English text, as programs write them; this computer's locale is of no use
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _CLOCK = (
     r"(?: at)?[ @]+(?P<hour>\d{1,2})[:h] ?(?P<minutes>\d\d)(?:[:m] ?(?P<seconds>\d\d)s?)?"
@@ -28,7 +28,7 @@ _DATES = tuple(
         r"(?:[A-Za-z]{3,9} )?(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}) (?P<year>\d{4})",
         r"(?:[A-Za-z]{3,9} )?(?P<day>\d{1,2}) (?P<month>[A-Za-z]{3,9})\.? (?P<year>\d{4})",
         r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
-        # two digits each: the day stands first, as in most countries
+        # two digits each: the day comes first, as in most countries
         r"(?P<day>[0-3]\d)[/.](?P<month>[01]\d)[/.](?P<year>\d{4})",
         # otherwise the month, as in the US
         r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})",
@@ -39,7 +39,7 @@ _BEGINNING = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class Fields:
-    """An object of a file; of anything else it is an empty one."""
+    """An object of a file; an empty one in place of any other value."""
 
     def __init__(self, value: object) -> None:
         self.all: dict[str, Any] = value if isinstance(value, dict) else {}
@@ -51,7 +51,7 @@ class Fields:
         return key in self.all
 
     def text(self, *keys: str) -> str:
-        """The first of the keys that has text."""
+        """The first non-empty text among the keys."""
         for key in keys:
             value = self.all.get(key)
             if isinstance(value, str) and value:
@@ -59,7 +59,7 @@ class Fields:
         return ""
 
     def words(self, *keys: str) -> str:
-        """The same without space around it, in one line: titles and names."""
+        """The same with whitespace collapsed to one line: titles and names."""
         return " ".join(self.text(*keys).split())
 
     def id(self, *keys: str) -> str:
@@ -86,7 +86,7 @@ class Fields:
         return None if value is None or not fits(int(value)) else int(value)
 
     def time(self, *keys: str) -> int:
-        """Milliseconds; of seconds, milliseconds, or a date as ISO 8601 has it. 0: unknown."""
+        """Milliseconds, from seconds, milliseconds, or a date. 0: unknown."""
         for key in keys:
             found = time_of(self.all.get(key))
             if found:
@@ -101,7 +101,7 @@ class Fields:
         return value if isinstance(value, list) else []
 
     def each(self, key: str) -> Iterator[Fields]:
-        """The objects of a list."""
+        """The objects in a list."""
         for value in self.list(key):
             if isinstance(value, dict):
                 yield Fields(value)
@@ -111,7 +111,7 @@ class Fields:
 
 
 def time_of(value: object) -> int:
-    """Milliseconds since 1970, or 0 for what is no time."""
+    """Milliseconds since 1970, or 0 for an invalid time."""
     if isinstance(value, bool):
         return 0
     if isinstance(value, int | float):
@@ -119,7 +119,7 @@ def time_of(value: object) -> int:
             return 0
         found = int(value * 1000) if value < _SECONDS else int(value)
     elif isinstance(value, dict):
-        # of MongoDB
+        # MongoDB's form
         inner = value.get("$date", value.get("$numberLong"))
         return 0 if inner is None else time_of(inner)
     elif isinstance(value, str) and value:
@@ -129,7 +129,7 @@ def time_of(value: object) -> int:
             moment = _moment(value)
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=dt.UTC)
-            # exactly: a float has no room for microseconds since 1970
+            # integer arithmetic: a float cannot hold microseconds since 1970
             found = (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(
                 milliseconds=1
             )
@@ -141,7 +141,7 @@ def time_of(value: object) -> int:
 
 
 def _moment(text: str) -> dt.datetime:
-    """A date as programs write it: as ISO 8601, or as people do in English. Raises ValueError."""
+    """A date in ISO 8601 or in English. Raises ValueError."""
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
@@ -162,13 +162,13 @@ def _moment(text: str) -> dt.datetime:
                 int(found["seconds"] or 0),
             )  # fmt: skip
         except ValueError:
-            # a thirteenth month: the other way round
+            # a thirteenth month: try the other order
             continue
     raise ValueError(text)
 
 
 def time_text(moment: int) -> str:
-    """As ISO 8601, in UTC, to the millisecond; "" for an unknown one."""
+    """ISO 8601, in UTC, to the millisecond; "" for an unknown time."""
     if moment <= 0:
         return ""
     whole = _BEGINNING + dt.timedelta(milliseconds=moment)
@@ -176,14 +176,14 @@ def time_text(moment: int) -> str:
 
 
 def decode(data: bytes | memoryview | msgspec.Raw) -> Any:
-    """JSON as builtins; raises ValueError for what is none, or nests too deep."""
+    """JSON as builtins; raises ValueError if it is invalid or nests too deep."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         pass
     except RecursionError as error:
         raise ValueError("too deep") from error
-    # half of a pair of surrogates, NaN: Python's own reader takes them
+    # half of a surrogate pair, NaN: Python's own parser accepts them
     try:
         return _clean(json.loads(bytes(data)))
     except RecursionError as error:
@@ -191,7 +191,7 @@ def decode(data: bytes | memoryview | msgspec.Raw) -> Any:
 
 
 def _clean(value: Any) -> Any:
-    """Text that can be written again."""
+    """Replace lone surrogates, so that texts can be encoded again."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
@@ -202,7 +202,7 @@ def _clean(value: Any) -> Any:
 
 
 def fits(value: object) -> bool:
-    """True where each whole number has room in a database: files from anywhere hold larger ones."""
+    """True if every integer fits a database column: foreign files hold larger ones."""
     if isinstance(value, int):
         return -(1 << 63) <= value < 1 << 63
     if isinstance(value, dict):

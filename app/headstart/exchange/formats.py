@@ -1,4 +1,4 @@
-"""The formats that chats are written in."""
+"""The export formats of chats."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from headstart.exchange.writers.lines import trace_lines, training_line
 from headstart.exchange.writers.markdown import to_markdown
 from headstart.exchange.writers.text import to_text
 
-# a document's bytes of its title and its body as HTML: what needs the window's own means
+# makes a document's bytes from its title and its body as HTML; needs the window's classes
 Render = Callable[[str, str], bytes]
 
 
 class FileFormat(Struct, frozen=True):
-    """`together`: several chats go into one file one after another; others into an archive."""
+    """`together`: several chats are joined in one file; other formats put them into an archive."""
 
     code: str
     suffix: str
     write: Callable[[ExchangeChat, Include], bytes] | None = None
     together: bool = False
-    # choices that it has
+    # options that the format supports
     has_branches: bool = False
     has_choices: bool = True
 
@@ -36,7 +36,7 @@ class FileFormat(Struct, frozen=True):
 
     @property
     def about(self) -> str:
-        """Its use, in a few words."""
+        """Its purpose, in a few words."""
         return told(f"file-format-{self.code}").remedy
 
     def to_bytes(
@@ -91,5 +91,5 @@ FORMATS = (
 
 
 def format_of(code: str) -> FileFormat:
-    """Raises KeyError for one that there is not."""
+    """Raises KeyError for an unknown code."""
     return {form.code: form for form in FORMATS}[code]

@@ -1,4 +1,4 @@
-"""Ids that are the same whenever the same file comes in, so that nothing is stored twice."""
+"""Ids that are the same at every import of a file, so that nothing is stored twice."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _OURS = re.compile(r"[0-9a-f]{32}")
 
 
 def chat_id(source: str, conversation: str) -> str:
-    """The id of another program's conversation; our own keep theirs."""
+    """The id for another program's conversation; our own conversations keep theirs."""
     return _own(source, conversation) or _digest(source, conversation)
 
 
 def is_own(text: str) -> bool:
-    """True if it can be the id of a chat or a message of ours."""
+    """True if it can be the id of one of our chats or messages."""
     return _OURS.fullmatch(text) is not None
 
 
@@ -24,7 +24,7 @@ def message_id(source: str, conversation: str, message: str) -> str:
 
 
 def content_id(*texts: str) -> str:
-    """For a conversation whose file has no id: its words are what it is known by."""
+    """Id for a conversation whose file has none: a digest of its text."""
     return _digest(*texts)
 
 

@@ -1,4 +1,4 @@
-"""Parts of a conversation that go into a file."""
+"""Optional parts of a conversation in an exported file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 
 
 class Include(Struct, frozen=True):
-    """Beside the words of the branch on show."""
+    """Parts beyond the text of the shown branch."""
 
     reasoning: bool = True
     stats: bool = False
-    # the other versions of messages too, where a format can show them
+    # the other versions of messages too, if a format can show them
     branches: bool = False
 
 

@@ -1,5 +1,5 @@
-"""Material of an import: one file, a folder, or a zip, as named members; with limits, because files
-come from anywhere. Nothing is ever written under a name that an archive gives."""
+"""Material of an import: a file, a folder, or a zip, as named members; with limits, because the
+files are not trusted. Nothing is ever written under a name from an archive."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from typing import Protocol
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import open_regular
 
-# bytes of one member, and of all that is unpacked of one archive
+# most bytes of one member, and of everything unpacked from one archive
 LARGEST_MEMBER, LARGEST_ARCHIVE = 4 << 30, 16 << 30
-# conversations compress well; what unpacks to more than this is made to fill disks
+# conversations compress well; higher ratios mean an archive made to fill disks
 _BOMB_RATIO, _BOMB_SIZE = 200, 64 << 20
-# members of an archive or a folder
+# most members of an archive or a folder
 _MOST_NAMES = 200_000
 _BLOCK = 1 << 20
-# RuntimeError: it wants a password
+# RuntimeError: it is encrypted
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
 )  # fmt: skip
-# how programs call files that go with their conversations
+# names of files that programs export beside their conversations
 _EXPORTED = re.compile(r"file[-_]\w+|(?:projects|memories|user|users|thread)\.json$")
 _MARKS = (
     (b"\xff\xfe\0\0", "utf-32"),
@@ -38,26 +38,26 @@ _MARKS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
-# where folders begin that have nothing to do with conversations
+# prefixes of folders that have nothing to do with conversations
 _HIDDEN = (".", "__MACOSX")
 
 
 class ImportProblem(EnvironmentProblem):
-    """A file that cannot be read as a whole."""
+    """A file that cannot be read at all."""
 
 
 class Material(Protocol):
-    """`name`: of what the user chose. `members` are names with slashes, in a fixed order."""
+    """`name` of the chosen file or folder. `members` are names with slashes, in a fixed order."""
 
     name: str
     members: tuple[str, ...]
-    # the other files of an export whose one file was chosen, in the same folder
+    # other files of the same export, in the folder of the chosen file
     beside: tuple[str, ...]
-    # members with text of two or four bytes for a character, which is given as UTF-8
+    # members in UTF-16 or UTF-32, which are returned as UTF-8
     wide: set[str]
 
     def data(self, member: str) -> memoryview:
-        """All bytes, mapped where they are many; raises ImportProblem."""
+        """All bytes, mapped if they are many; raises ImportProblem."""
 
     def size(self, member: str) -> int: ...
 
@@ -65,7 +65,7 @@ class Material(Protocol):
 
 
 def open_material(path: Path, scratch: Path) -> Material:
-    """`scratch`: a folder for what has to be unpacked. Raises ImportProblem."""
+    """`scratch`: a folder for unpacked files. Raises ImportProblem."""
     try:
         if path.is_dir():
             return MaterialFolder(path, scratch)
@@ -99,7 +99,7 @@ class OneFile:
 
 
 def _size(path: Path) -> int:
-    """0 for a file that went meanwhile."""
+    """Size of a file; 0 if it was removed meanwhile."""
     try:
         return path.stat().st_size
     except OSError:
@@ -107,7 +107,8 @@ def _size(path: Path) -> int:
 
 
 def _parts_beside(path: Path) -> tuple[str, ...]:
-    """Names of an export's own files in the same folder. No others: a file could ask for any."""
+    """Names of an export's own files in the same folder, never others: a file could refer to
+    any."""
     found: list[str] = []
     try:
         with os.scandir(path.parent) as entries:
@@ -126,12 +127,12 @@ class MaterialFolder:
         self.name = path.name
         self._path, self._scratch = path, scratch
         found = []
-        # links are not followed: a folder may lead to all of a disk
+        # do not follow links: a link may lead to the whole disk
         for folder, folders, files in os.walk(path):
             folders[:] = sorted(one for one in folders if not _is_hidden(one))
             for name in sorted(files):
                 file = Path(folder) / name
-                # neither links nor pipes: these have no end
+                # no links and no pipes: a pipe has no end
                 if not _is_hidden(name) and not file.is_symlink() and file.is_file():
                     found.append(file.relative_to(path).as_posix())
             if len(found) > _MOST_NAMES:
@@ -152,7 +153,7 @@ class MaterialFolder:
 
 class Archive:
     def __init__(self, path: Path, scratch: Path, trusted: bool = False) -> None:
-        """`trusted`: made by this program, and as large as the disk has room for."""
+        """`trusted`: made by this program, so that only the disk limits its size."""
         self.name = path.name
         self._trusted = trusted
         self._scratch = tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True)
@@ -181,7 +182,7 @@ class Archive:
         return _given(_mapped(self.unpacked(member)), member in self.wide)
 
     def unpacked(self, member: str) -> Path:
-        """The member as a file of its own, until the archive is closed; raises ImportProblem."""
+        """The member as a separate file, until the archive is closed; raises ImportProblem."""
         if member not in self._unpacked:
             self._unpacked[member] = self._unpack(self._infos[member])
         return self._unpacked[member]
@@ -195,7 +196,7 @@ class Archive:
         self._scratch.cleanup()
 
     def _unpack(self, info: zipfile.ZipInfo) -> Path:
-        """The size that the archive gives is not trusted: bytes are counted as they come."""
+        """Unpack a member, counting its bytes: the size in the archive is not trusted."""
         path = Path(self._scratch.name) / str(len(self._unpacked))
         allowed = max(_BOMB_SIZE, _BOMB_RATIO * info.compress_size)
         allowed = min(allowed, LARGEST_MEMBER, LARGEST_ARCHIVE - self._total)
@@ -216,7 +217,7 @@ class Archive:
             RuntimeError,
             NotImplementedError,
         ) as error:
-            # RuntimeError: it wants a password
+            # RuntimeError: it is encrypted
             raise ImportProblem("import-broken-member", name=info.filename) from error
         except OSError as error:
             raise ImportProblem(
@@ -227,7 +228,7 @@ class Archive:
 
 
 def release(data: memoryview, start: int, end: int) -> None:
-    """A part of a mapped file is not needed for now: its memory can be used for others."""
+    """Free the memory of a part of a mapped file that is not needed for now."""
     mapped = data.obj
     first = start - start % mmap.PAGESIZE
     if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and end > first:
@@ -235,12 +236,12 @@ def release(data: memoryview, start: int, end: int) -> None:
 
 
 def wide_encoding(data: memoryview) -> str:
-    """The encoding of text with two or four bytes for a character; "" for anything else."""
+    """The encoding of UTF-16 or UTF-32 text; "" for anything else."""
     start = bytes(data[:4])
     for mark, encoding in _MARKS:
         if start.startswith(mark):
             return encoding
-    # without a mark: signs that JSON and Markdown begin with
+    # without a byte order mark: characters that JSON and Markdown begin with
     if len(start) == 4 and start[1:] == b"\0\0\0" and start[:1] in b"{[#-":
         return "utf-32-le"
     if len(start) == 4 and start[:3] == b"\0\0\0" and start[3:] in b"{[#-":
@@ -264,8 +265,8 @@ def _is_hidden(name: str) -> bool:
 
 
 def _copied(path: Path, scratch: Path) -> memoryview:
-    """A file of the user's. It may be cut meanwhile, and reading a mapped file that was cut ends a
-    program: what is mapped is a copy that has no name."""
+    """Map an unnamed copy of the user's file: reading a mapped file that was truncated meanwhile
+    would end the program."""
     with _told(path), open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > LARGEST_MEMBER:
@@ -282,7 +283,7 @@ def _copied(path: Path, scratch: Path) -> memoryview:
 
 
 def _mapped(path: Path) -> memoryview:
-    """A file that was unpacked here."""
+    """Map a file that was unpacked here."""
     with _told(path), path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < _BLOCK:
             return memoryview(file.read())

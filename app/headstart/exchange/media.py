@@ -1,4 +1,4 @@
-"""Files and images that belong to messages, collected while conversations come in. Pure."""
+"""Files and images of messages, collected during an import. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MediaBlobs:
     def part(
         self, name: str, data: bytes, media_type: str = "", text: str = ""
     ) -> FilePart | ImagePart:
-        """The part for a file; an image where the bytes are one, whatever it is called."""
+        """The part for a file; an image part if the bytes are an image, whatever the name."""
         known = image_of(data)
         digest = hashlib.sha256(data).hexdigest()
         self.found[digest] = data

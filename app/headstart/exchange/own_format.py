@@ -1,7 +1,7 @@
-"""Our own conversation format, to values and from them; `docs/conversation-format.md` describes it.
+"""Our own conversation format, to values and back; `docs/conversation-format.md` describes it.
 
-Everything of a chat is in it, and nothing of the computer it was on: models by name and content, no
-paths. What a later version adds is kept, and written again.
+A file holds everything of a chat, and nothing of its computer: models by name and content, no
+paths. Additions of later versions are kept, and written again.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ _PART_KEYS = {
 _OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart)
 
 
-# --- out ---------------------------------------------------------------------------------
+# --- export ------------------------------------------------------------------------------
 
 
 def to_json(conversation: ExchangeChat, program: str = "", with_blobs: bool = True) -> bytes:
-    """The file's bytes; `with_blobs` puts files and images into it."""
+    """The file's bytes; `with_blobs` embeds files and images."""
     extra = _object(conversation.extra)
     options = {**_object(extra.pop("options", None)), **_options_value(conversation.options)}
     value: dict[str, Any] = {
@@ -93,7 +93,7 @@ def to_json(conversation: ExchangeChat, program: str = "", with_blobs: bool = Tr
 
 
 def _options_value(options: ChatOptions) -> dict[str, Any]:
-    """A draft is named, not where it lies on this computer."""
+    """Options with the draft's name instead of its path on this computer."""
     value: dict[str, Any] = msgspec.to_builtins(options)
     speculation = value.get("speculation")
     if isinstance(speculation, dict) and speculation.get("draft"):
@@ -147,13 +147,13 @@ def _model_value(model: ModelName | None) -> dict[str, str] | None:
     return {key: text for key, text in value.items() if text or key == "name"}
 
 
-# --- in ----------------------------------------------------------------------------------
+# --- import ------------------------------------------------------------------------------
 
 
 def from_json(
     data: bytes | memoryview, blob: Callable[[str], bytes | None] = lambda _: None
 ) -> ExchangeChat:
-    """Raises ValueError for what is no such file; `blob` finds bytes that lie beside it."""
+    """Raises ValueError for other files; `blob` finds bytes that are stored beside the file."""
     value = decode(data)
     fields = Fields(value)
     if fields.text("format") != FORMAT:
@@ -212,7 +212,7 @@ def _node(fields: Fields) -> ChatNode:
         try:
             stats = _convert(dict(fields.inside("stats").all), TurnStats)
         except msgspec.MsgspecError:
-            # figures of another version are no words
+            # stats of another version are kept as data
             extra["stats"] = dict(fields.inside("stats").all)
     return ChatNode(
         id=fields.id("id"),
@@ -229,7 +229,7 @@ def _node(fields: Fields) -> ChatNode:
 
 
 def _part(fields: Fields) -> tuple[Part, dict[str, Any]]:
-    """A part, and the keys of it that this version does not know."""
+    """A part, and its keys that this version does not know."""
     name = fields.text("kind")
     kind = _one_of(PartKind, name, PartKind.UNKNOWN)
     known = _PART_KEYS.get(kind, {"kind", "text", "stored"})
@@ -262,7 +262,7 @@ def _part(fields: Fields) -> tuple[Part, dict[str, Any]]:
 
 
 def _convert(given: dict[str, Any], kind: Any) -> Any:
-    """`msgspec.convert`; raises its errors for numbers that no database has room for, too."""
+    """`msgspec.convert` that also raises its errors for integers too large for a database."""
     if not fits(given):
         raise msgspec.ValidationError("a number is too large")
     return msgspec.convert(given, kind)
@@ -285,7 +285,7 @@ def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any]]:
     try:
         options = _convert(with_new_names(dict(given)), ChatOptions)
     except (msgspec.MsgspecError, TypeError, AttributeError):
-        # settings that this version cannot read follow the app's; they are not lost
+        # unreadable options fall back to the app's settings, but are kept
         return ChatOptions(), dict(given)
     speculation = options.speculation
     if (
@@ -293,7 +293,7 @@ def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any]]:
         and speculation.draft not in (AUTOMATIC, OWN_LAYERS, "")
         and not Path(speculation.draft).is_absolute()
     ):
-        # the name of a draft on another computer; older files say where it lay there
+        # a draft's name from another computer, or in older files its path there
         here = msgspec.structs.replace(speculation, draft=AUTOMATIC)
         options = msgspec.structs.replace(options, speculation=here)
     return options, {key: one for key, one in given.items() if key not in names}
@@ -325,12 +325,12 @@ def _model(fields: Fields) -> ModelName | None:
 
 def _status(text: str) -> MessageStatus:
     found = _one_of(MessageStatus, text, MessageStatus.COMPLETE)
-    # nobody writes it any more
+    # no engine is generating it any more
     return MessageStatus.INTERRUPTED if found is MessageStatus.OPEN else found
 
 
 def _object(value: object) -> dict[str, Any]:
-    """An object, given as such or as JSON; anything else is an empty one."""
+    """An object, given as such or as JSON; an empty one in place of anything else."""
     if isinstance(value, str) and value:
         try:
             value = decode(value.encode())

@@ -1,5 +1,5 @@
-"""Markdown of messages as HTML for files: nothing is fetched, nothing runs. The Markdown parser,
-Pygments and what draws formulas are imported when they are first needed."""
+"""Markdown of messages as HTML for files: fetches nothing, runs nothing. The Markdown parser,
+Pygments and the formula renderer are imported at their first use."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
-# characters of code that are coloured
+# most characters of code to colour
 _LONGEST_CODE = 100_000
 
 
 class Formulas(Enum):
-    """Form of LaTeX in the output: it stays as it was written, is drawn for a browser (and can
-    still be copied as it was written), or is the name of an image that a document draws."""
+    """Form of LaTeX in the output: the source, a drawing for a browser (whose source can still be
+    copied), or an image name that a document replaces with a drawing."""
 
     SOURCE = auto()
     DRAWN = auto()
@@ -45,8 +45,8 @@ def markdown_html(text: str, formulas: Formulas = Formulas.SOURCE) -> str:
 
 
 def code_html(code: str, language: str) -> str:
-    """Code with a class for each kind of token, as Pygments names them; escaped where it is of no
-    known language, or too long to be coloured in time."""
+    """Code with Pygments' class names for its tokens; only escaped if its language is unknown, or
+    if it is too long to colour in time."""
     lexer = _lexer(language) if len(code) <= _LONGEST_CODE else None
     if lexer is None:
         return html.escape(code)
@@ -64,7 +64,7 @@ def _lexer(language: str) -> Any:
     if not language:
         return None
     try:
-        # not one character of the code is to be changed
+        # every character of the code must be kept
         return get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return None
@@ -79,7 +79,7 @@ def _parser(formulas: Formulas) -> MarkdownIt:
 
 
 def _lower_headings(state: StateCore) -> None:
-    """The chat's title is the one heading of the first level."""
+    """Lower headings by one level: the first level is reserved for the chat's title."""
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
@@ -96,7 +96,7 @@ def _drawn(token: Token) -> str:
     if found is None:
         return _source(token)
     tag = "div" if display else "span"
-    # sizes as the drawing has them: em, from the baseline up and down
+    # sizes from the drawing: em, from the baseline up and down
     size = (
         f"width:{found.width:.3f}em;height:{found.ascent + found.depth:.3f}em;"
         f"vertical-align:{-found.depth:.3f}em"
@@ -123,7 +123,7 @@ def _fence(token: Token) -> str:
 
 
 def _image(token: Token) -> str:
-    """A link: a browser would ask a server for the image."""
+    """A link instead of an image: a browser would request the image from a server."""
     address = str(token.attrs.get("src", ""))
     words = html.escape(token.content or address)
     if not address.startswith(("http://", "https://")):
@@ -152,7 +152,7 @@ def _cell(token: Token) -> str:
     return f'<{token.tag} dir="auto"{aligned}>'
 
 
-# each paragraph has the direction of its own words
+# each paragraph has the direction of its own text
 _RULES: dict[str, Rule] = {
     "paragraph_open": lambda token: "" if token.hidden else '<p dir="auto">',
     "heading_open": _heading,

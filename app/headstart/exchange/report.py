@@ -1,4 +1,4 @@
-"""Parts of an import that are left out, with the reason; for the user, not for the log."""
+"""Items left out of an import, with the reasons; for the user, not for the log."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from msgspec import Struct, field
 from headstart.core.text.whole import whole
 from headstart.core.told import Fact, Told, told
 
-# lines that are kept; everything is counted
+# most lines kept; everything is counted
 _MOST_LINES = 500
 
 
 class Skipped(Struct, frozen=True):
-    """`where`: a file or a chat, as the user knows it."""
+    """`where`: a file or a chat, by its name for the user."""
 
     where: str
     why: Told
@@ -25,7 +25,7 @@ class Report(Struct):
     counts: Counter[str] = field(default_factory=Counter)
 
     def skip(self, where: str, code: str, **facts: Fact) -> None:
-        """Something that does not come in, or not as it was."""
+        """Report something that is not imported, or not unchanged."""
         self.counts[code] += 1
         if len(self.lines) < _MOST_LINES:
             self.lines.append(Skipped(whole(where), told(code, **facts)))
@@ -37,5 +37,5 @@ class Report(Struct):
 
     @property
     def left_out(self) -> int:
-        """Number of items beyond the lines."""
+        """Number of items beyond the kept lines."""
         return self.counts.total() - len(self.lines)

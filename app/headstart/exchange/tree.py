@@ -1,6 +1,6 @@
-"""A conversation between two programs: a tree of messages, and what belongs to it. Frozen values.
+"""A conversation in transit between programs: a tree of messages with its data. Frozen values.
 
-Times are milliseconds since 1970 (UTC). Ids are the source's own; `ids.py` makes ours of them.
+Times are milliseconds since 1970 (UTC). Ids are the source's own; `ids.py` turns them into ours.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from headstart.core.settings.schema import ChatOptions
 
 
 class ModelName(Struct, frozen=True):
-    """A model as it is called elsewhere: its name, the server that it ran on, and what names its
-    bytes; no path of anybody's computer."""
+    """A model under its exported name: its name, the server that ran it, and an identifier of its
+    bytes; never a path."""
 
     name: str
     host: str = ""
@@ -25,8 +25,8 @@ class ModelName(Struct, frozen=True):
 
 
 class ChatNode(Struct, frozen=True):
-    """One message. `parent` None for the first ones; `extra`: keys of the file that this version
-    does not know, as JSON of an object, or ""."""
+    """One message. `parent` is None for first messages; `extra`: the file's keys unknown to this
+    version, as a JSON object, or ""."""
 
     id: str
     parent: str | None
@@ -41,9 +41,9 @@ class ChatNode(Struct, frozen=True):
 
 
 class ExchangeChat(Struct, frozen=True):
-    """`nodes`: each after its parent, in the order in which they were made. `active`: which child
-    is on show, by parent (None: the first message); where nothing is said it is the last one.
-    `blobs`: the bytes of files and images, by digest."""
+    """`nodes`: each after its parent, in order of creation. `active`: the shown child, by parent
+    (None: the first message); the last child by default. `blobs`: the bytes of files and images, by
+    digest."""
 
     source: str
     id: str
@@ -68,7 +68,7 @@ class ExchangeChat(Struct, frozen=True):
         return found
 
     def branch(self) -> list[ChatNode]:
-        """The messages on show, from the first to the last."""
+        """The shown messages, from the first to the last."""
         by_id, children = {node.id: node for node in self.nodes}, self.children()
         path: list[ChatNode] = []
         at: str | None = None
@@ -79,12 +79,12 @@ class ExchangeChat(Struct, frozen=True):
         return path
 
     def branches(self) -> int:
-        """Number of branches from the first message to a last one."""
+        """Number of branches, each from a first message to a leaf."""
         inner = {node.parent for node in self.nodes}
         return sum(node.id not in inner for node in self.nodes)
 
     def other_branches(self, shown: Iterable[ChatNode]) -> list[list[ChatNode]]:
-        """Messages outside the shown branch: each way down once, the first begun first."""
+        """Messages outside the shown branch: each path down once, the earliest first."""
         seen = {node.id for node in shown}
         by_id, children = {node.id: node for node in self.nodes}, self.children()
         found = []
@@ -101,9 +101,9 @@ class ExchangeChat(Struct, frozen=True):
 
 
 def in_order(nodes: Iterable[ChatNode]) -> tuple[tuple[ChatNode, ...], int]:
-    """Nodes with each after its parent, otherwise in the order given; and how many had a parent
-    that is missing, comes round in a circle, or had the id of another one: these are put behind the
-    node before them, so that nothing is lost."""
+    """Nodes with each after its parent, otherwise in the given order; and the number of nodes with
+    a missing parent, a cyclic one, or a duplicate id: these are attached to the node before them,
+    so that nothing is lost."""
     given, moved = _told_apart(nodes)
     by_id = {node.id: node for node in given}
     placed: dict[str, ChatNode] = {}
@@ -126,7 +126,7 @@ def in_order(nodes: Iterable[ChatNode]) -> tuple[tuple[ChatNode, ...], int]:
 
 
 def _told_apart(nodes: Iterable[ChatNode]) -> tuple[list[ChatNode], int]:
-    """The second of two with the same id gets another one."""
+    """Give the second of two nodes with the same id a new one."""
     found: dict[str, ChatNode] = {}
     again = 0
     for node in nodes:
@@ -139,7 +139,7 @@ def _told_apart(nodes: Iterable[ChatNode]) -> tuple[list[ChatNode], int]:
 
 
 def active_to(leaf: str | None, nodes: Sequence[ChatNode]) -> dict[str | None, str]:
-    """Active messages that make `leaf` the last one; nothing for a leaf that is not there."""
+    """The active messages that make `leaf` the last one; empty for an unknown leaf."""
     parents = {node.id: node.parent for node in nodes}
     chosen: dict[str | None, str] = {}
     while leaf is not None and leaf in parents:
@@ -149,7 +149,7 @@ def active_to(leaf: str | None, nodes: Sequence[ChatNode]) -> dict[str | None, s
 
 
 def chain(nodes: Iterable[ChatNode]) -> tuple[ChatNode, ...]:
-    """Nodes of a file without branches: each answers the one before it."""
+    """Nodes of a file without branches: each answers the previous one."""
     result: list[ChatNode] = []
     for node in nodes:
         result.append(replace(node, parent=result[-1].id if result else None))

@@ -1,1 +1,1 @@
-"""Text of files, read in a child process with limits."""
+"""Text extraction from files, in a child process with limits."""

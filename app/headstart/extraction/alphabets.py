@@ -1,7 +1,7 @@
-"""The letters beyond a to z that languages in Latin script are written with. Pure.
+"""The letters beyond a to z of languages in Latin script. Pure.
 
-A text in the wrong encoding has letters that no language has together. Small ones only; letters of
-foreign words that dictionaries of a language have count as its own.
+A text decoded with the wrong encoding has letters that no single language combines. Lower-case
+letters only, including those of foreign words that a language's dictionaries list.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _COMMON = frozenset("ªºµ")
 
 
 def foreign_letters(text: str) -> int:
-    """Count the letters that the closest language does not have."""
+    """Count the letters missing from the closest language."""
     letters = {
         one
         for one in text.lower()
-        # Latin-1 to Latin Extended-B, without Vietnamese's letters that have two marks
+        # Latin-1 to Latin Extended-B, without Vietnamese letters that carry two marks
         if "\u00df" <= one <= "\u024f" and one.isalpha()
     } - _COMMON
     return min(len(letters - alphabet) for alphabet in ALPHABETS)

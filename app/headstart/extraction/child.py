@@ -1,9 +1,9 @@
-"""The child process that reads one file: what is wanted, in a line of JSON, and the file's bytes on
-standard input; lines of JSON back. Nothing of a file stands on the command line, where other users
-can read it, and where a name could be taken for an option.
+"""The child process that reads one file: a request in a line of JSON and the file's bytes arrive on
+standard input, lines of JSON are returned. The command line never names the file: other users could
+read the name, or it could be taken for an option.
 
-What it may use is limited: memory, processor time, no file is written. A file that ends it costs
-that file, never the program.
+Memory and processor time are limited, and no file can be written. A file that ends the process
+costs only itself, never the program.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _DEPTH = 5_000
 
 
 def request(name: str, encoding: str) -> bytes:
-    """The line that comes before a file's bytes."""
+    """The line before a file's bytes."""
     return json.dumps({"name": name, "encoding": encoding}).encode() + b"\n"
 
 
 def main() -> int:
     """Read the file on standard input."""
-    # prints of libraries go elsewhere
+    # keep output printed by libraries out of the answers
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _limit()
@@ -56,7 +56,7 @@ def main() -> int:
     except MemoryError:
         say(problem=told("attachment-too-large", name=name).stored)
     except Exception as error:
-        # ours, or a library's: the file is told as one that cannot be read, the kind is logged
+        # a bug of ours or a library's: report an unreadable file, log the kind
         say(problem=told("attachment-crashed", name=name).stored, log=type(error).__name__)
     return 0
 
@@ -77,5 +77,5 @@ def _limit() -> None:
             try:
                 resource.setrlimit(kind, (soft, hard))
             except (OSError, ValueError):
-                # macOS takes no limit on address space
+                # macOS does not limit address space
                 continue

@@ -1,8 +1,7 @@
-"""The order in which a page is read: columns of prose one after the other, and writing from top to
-bottom. Pure.
+"""Reading order of a page: columns of prose one after the other, and vertical writing. Pure.
 
-Cuts a page recursively, after Nagy and Seth's X-Y cut (1984), but only where both sides of a cut
-are lines of prose: the cells of a table stay in their rows. Sizes are points, y grows upwards.
+Cuts a page recursively, after Nagy and Seth's X-Y cut (1984), but only between columns of prose:
+the cells of a table stay in their rows. Sizes are points, y grows upwards.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# lines that a column has, and how wide they are, in heights of a line
+# least lines of a column, and its least width in line heights
 _LEAST_LINES, _LEAST_WIDTH = 4, 9
-# the share of a column's width that a line of prose has, and the share of lines that do
+# share of the column's width that a full line has, and share of full lines in prose
 _FULL, _MOSTLY = 0.8, 0.6
-# how far apart, in heights, beginnings of lines of one column are; and pieces of one line
+# in line heights: largest indent within a column, and largest gap within a line
 _INDENT, _WORDS = 0.4, 0.9
-# so many columns, and left edges that are tried as one's
+# most columns, and most left edges to try as the start of one
 _DEEPEST, _MOST_PLACES = 6, 12
 
 
@@ -34,7 +33,7 @@ class Box(NamedTuple):
 
 
 def reading_order(pieces: Sequence[Box], from_right: bool = False) -> list[Box]:
-    """The parts of a page in the order in which they are read; a page without columns is one.
+    """The parts of a page in reading order; a page without columns is a single part.
 
     `pieces`: runs of letters in any order. `from_right`: the first column is the right one.
     """
@@ -54,7 +53,7 @@ def _around(boxes: Sequence[Box]) -> Box:
 
 
 def _lines(pieces: list[Box]) -> list[Box]:
-    """Pieces of one line that are near each other as one box, from the top down."""
+    """Merge nearby pieces of a line into boxes, from the top down."""
     rows: list[list[Box]] = []
     for one in sorted(pieces, key=lambda box: -(box.top + box.bottom)):
         middle = (one.top + one.bottom) / 2
@@ -77,7 +76,7 @@ def _lines(pieces: list[Box]) -> list[Box]:
 
 
 def _parts(lines: list[Box], from_right: bool, depth: int) -> list[list[Box]]:
-    """Lines that are read one below the other, part by part."""
+    """Groups of lines that are read from the top down, in order."""
     height = statistics.median(one.height for one in lines)
     for place in _beginnings(lines, height) if depth < _DEEPEST else ():
         found = _cut(lines, place, height, from_right, depth)
@@ -87,7 +86,8 @@ def _parts(lines: list[Box], from_right: bool, depth: int) -> list[list[Box]]:
 
 
 def _beginnings(lines: list[Box], height: float) -> list[float]:
-    """Left edges that several lines have, without the first; those of most lines, from the left."""
+    """Left edges shared by several lines, except the first; the most frequent ones, from the
+    left."""
     edges = sorted(one.left for one in lines)
     groups: list[list[float]] = []
     for edge in edges:
@@ -102,7 +102,7 @@ def _beginnings(lines: list[Box], height: float) -> list[float]:
 def _cut(
     lines: list[Box], place: float, height: float, from_right: bool, depth: int
 ) -> list[list[Box]]:
-    """Cut what stands between lines that go across; [] where nothing is cut."""
+    """Cut the bands between lines that cross the edge; [] if nothing is cut."""
     parts: list[list[Box]] = []
     whole: list[Box] = []
     band: list[Box] = []
@@ -111,7 +111,7 @@ def _cut(
     def close() -> None:
         nonlocal band, whole, cut
         sides = _columns(band, place, height)
-        # the left one is a column; three are two on the right side of the first cut
+        # the left side is one column; with three, the right side is cut again
         if sides and _is_prose(sides[0], height, place):
             right = _parts(sides[1], from_right, depth + 1)
         else:
@@ -139,7 +139,7 @@ def _cut(
 
 
 def _columns(band: list[Box], place: float, height: float) -> list[list[Box]]:
-    """Both sides of a cut, where both may be columns, else none."""
+    """Both sides of a cut if both may be columns, else none."""
     sides = [
         [one for one in band if one.right <= place],
         [one for one in band if one.right > place],
@@ -147,14 +147,14 @@ def _columns(band: list[Box], place: float, height: float) -> list[list[Box]]:
     if any(len(side) < _LEAST_LINES for side in sides):
         return []
     first, second = (_around(side) for side in sides)
-    # one below the other is no two columns
+    # columns must stand side by side, not one below the other
     together = min(first.top, second.top) - max(first.bottom, second.bottom)
     return sides if together > _LEAST_LINES * height / 2 else []
 
 
 def _is_prose(side: list[Box], height: float, end: float) -> bool:
-    """True where most lines fill their column. `end`: the place of the next one; 0 for the last,
-    which ends where its long lines do."""
+    """True if most lines fill their column. `end`: the left edge of the next column; 0 for the last
+    one, whose width is that of its long lines."""
     left = min(one.left for one in side)
     widths = sorted(one.right - left for one in side)
     width = end - left if end else widths[len(widths) * 3 // 4]
@@ -162,7 +162,7 @@ def _is_prose(side: list[Box], height: float, end: float) -> bool:
     return width >= _LEAST_WIDTH * height and full >= _MOSTLY * len(side)
 
 
-# --- from top to bottom ------------------------------------------------------------------
+# --- vertical writing --------------------------------------------------------------------
 
 
 class Sign(NamedTuple):
@@ -171,8 +171,8 @@ class Sign(NamedTuple):
 
 
 def is_vertical(signs: Sequence[Sign]) -> bool:
-    """True where most signs stand below the one before. `signs` are wide ones, as they were
-    written."""
+    """True if most characters stand below the previous one. `signs` are wide characters in text
+    order."""
     down = across = 0
     for before, one in itertools.pairwise(signs):
         width = max(before.box.right - before.box.left, one.box.right - one.box.left)
@@ -187,8 +187,8 @@ def is_vertical(signs: Sequence[Sign]) -> bool:
 
 
 def vertical_text(signs: Sequence[Sign]) -> str:
-    """Lines from the right to the left, each from its top; tiers one after the other."""
-    # turned by a quarter to the left: a line's top becomes its left
+    """Text in lines from right to left, each from top to bottom; one tier after the other."""
+    # rotated a quarter turn to the left: a line's top becomes its left
     turned = [Sign(text, Box(-b.top, b.left, -b.bottom, b.right)) for text, b in signs]
     found = []
     for part in reading_order([one.box for one in turned]):
@@ -196,7 +196,7 @@ def vertical_text(signs: Sequence[Sign]) -> str:
         rows: list[list[Sign]] = []
         for one in sorted(inside, key=lambda sign: -(sign.box.top + sign.box.bottom)):
             middle = (one.box.top + one.box.bottom) / 2
-            # small signs (ruby is one) are no line of their own where a line is wider
+            # small characters (such as ruby) do not form a line beside a wider one
             if rows and _line(rows[-1]).bottom < middle < _line(rows[-1]).top:
                 rows[-1].append(one)
             else:

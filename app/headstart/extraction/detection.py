@@ -1,9 +1,8 @@
-"""Finds the encoding of a text that does not tell it. Pure.
+"""Detects the encoding of a text that does not declare it. Pure.
 
-chardet ranks encodings by how often each language has which pairs of bytes; of short texts it
-knows too little. So its candidates are read, and weighed by how odd they look (letters of two
-alphabets in a word, signs inside words, letters that no language has together) and how seldom an
-encoding is met.
+chardet ranks encodings by the frequency of byte pairs in each language, which is unreliable for
+short texts. So its candidates are decoded, and weighed by oddities (letters of two alphabets in a
+word, signs inside words, letters that no language combines) and by the rarity of the encoding.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from msgspec import Struct
 from headstart.core.text.encodings import CODECS
 from headstart.extraction.alphabets import foreign_letters
 
-# bytes that are given to chardet, and characters that are looked at
+# bytes passed to chardet, and characters checked for oddities
 _SAMPLE, _LOOKED_AT = 1 << 16, 4_000
-# names that chardet gives them, and others that write the same letters; the rest have ours
+# chardet's names for ours, and encodings of the same letters; the other names are equal
 _NAMES = {
     "iso8859-1": "Windows-1252",
     "iso8859-15": "Windows-1252",
@@ -39,8 +38,8 @@ _NAMES = {
     "eucjis2004": "EUC-JP",
     "eucjisx0213": "EUC-JP",
 }
-# of encodings that are met seldom, in the logarithm of chardet's confidence: the first of these
-# that a name begins with, and else `_USUAL`
+# penalties of rare encodings, in the logarithm of chardet's confidence: by the first matching
+# prefix of the name, else `_USUAL`
 _RARE = (
     ("Windows-1252", 0.0),
     ("ISO", 0.5),
@@ -50,13 +49,13 @@ _RARE = (
 )
 _USUAL = 0.45
 _ODD, _FOREIGN = 2.0, 0.25
-# a lead below that is no certainty, by the number of letters that tell: fewer than
+# least certain lead over the next candidate, for fewer than this many non-ASCII letters
 _MARGINS = ((5, 9.0), (30, 2.0), (300, 1.0), (1 << 30, 0.2))
-# blocks and lines for drawing, and letters that Unicode has for old encodings only
+# blocks and lines for drawing, and letters that Unicode has only for old encodings
 _DRAWING = (("\u2500", "\u259f"), ("\ufb50", "\ufdff"), ("\ufe70", "\ufefe"))
 _KANA = ("\u3041", "\u30fa")
 _CHINESE = ("GB 18030", "Big5")
-# signs that may stand in a word
+# signs allowed within a word
 _IN_WORDS = frozenset("’‘´·ʼ\xad")
 _SIGN_KINDS = frozenset(("So", "Sm", "Sc", "Sk", "No", "Po", "Pe", "Ps"))
 _SIGNS = frozenset("“”‘’–—…•«»°±µ§£€©®™²³½¼¾×·\xa0")
@@ -65,16 +64,17 @@ _ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "THAI", "ARMENIA
 
 
 class DetectedEncoding(Struct, frozen=True):
-    """An encoding by its name in `core.encodings`; `certain`: no other one is nearly as likely."""
+    """An encoding by its name in `core.text.encodings`; `certain`: none other is nearly as
+    likely."""
 
     encoding: str
     certain: bool
 
 
 def detect(data: bytes) -> DetectedEncoding | None:
-    """The likeliest encoding of bytes that are no UTF-8; None where none reads them all."""
+    """The likeliest encoding of bytes that are not UTF-8; None if no encoding decodes them all."""
     sample = _sample(data)
-    # with the first file that needs it
+    # imported with the first file that needs it
     import chardet
 
     found = chardet.detect_all(sample, ignore_threshold=True)
@@ -103,7 +103,7 @@ def detect(data: bytes) -> DetectedEncoding | None:
 
 
 def _sample(data: bytes) -> bytes:
-    """The lines that tell anything: those with letters beyond ASCII."""
+    """The informative lines: those with bytes beyond ASCII."""
     taken, size = list[bytes](), 0
     for line in data.split(b"\n"):
         if line.isascii():
@@ -120,7 +120,7 @@ def _sample(data: bytes) -> bytes:
 
 
 def _known(name: str) -> str:
-    """Our name of an encoding of chardet's; "" where we have none."""
+    """Our name for an encoding of chardet's; "" if we have none."""
     plain = _plain(name)
     if plain.startswith("cp") and plain not in _NAMES:
         plain = f"windows-{plain[2:]}" if plain.startswith("cp125") else f"ibm{plain[2:]}"
@@ -134,7 +134,7 @@ def _plain(name: str) -> str:
 
 
 def _read(data: bytes, name: str, whole: bool = True) -> str | None:
-    """None where these are no letters; `whole`: it does not end within one."""
+    """Returns None for invalid bytes; `whole`: the data must not end within a character."""
     try:
         return codecs.getincrementaldecoder(CODECS[name])().decode(data, final=whole)
     except UnicodeDecodeError:
@@ -146,12 +146,12 @@ def _seldom(name: str) -> float:
 
 
 def _oddity(name: str, text: str) -> float:
-    """Odd places of each 60 characters."""
+    """Odd places per 60 characters, with weights for rare letters and signs."""
     looked = text[:_LOOKED_AT]
     odd = odd_places(looked) / max(1.0, len(looked) / 60) + _FOREIGN * foreign_letters(looked)
     others = {one for one in looked if one > "\x7f"}
     if name == "Windows-1252" and others <= _SIGNS:
-        # no letter tells the language: what is typed by word processors and on keyboards
+        # only typographic signs, no letter that tells the language
         odd -= 1
     if name in _CHINESE and any(_KANA[0] <= one <= _KANA[1] for one in looked):
         odd += 1
@@ -159,8 +159,8 @@ def _oddity(name: str, text: str) -> float:
 
 
 def odd_places(text: str) -> float:
-    """Places where no language writes like that: letters of two alphabets in a word, signs inside
-    words or in front of them, capitals after small letters, controls, drawings."""
+    """Number of places that no language has: letters of two alphabets in a word, signs inside words
+    or in front of them, capitals after small letters, controls, drawings."""
     odd, alphabet, sign, before = 0.0, "", False, ""
     for one in text:
         kind = unicodedata.category(one)
@@ -194,7 +194,7 @@ def _alphabet(one: str) -> str:
     if one < "\x80" or one in "ªºµ":
         return "LATIN"
     name = unicodedata.name(one, "").split(" ")[0]
-    # those of Chinese, Japanese and Korean are mixed
+    # Chinese, Japanese and Korean mix scripts
     return name if name in _ALPHABETS else "other"
 
 

@@ -1,6 +1,6 @@
-"""The text of PDF, Word and HTML files, as Markdown where they have structure.
+"""The text of PDF, Word and HTML files, as Markdown if they have structure.
 
-In the child process only: PDFium may crash on a damaged file, and is not safe in threads.
+In the child process only: PDFium may crash on a damaged file, and is not thread-safe.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from headstart.extraction.word import word_parts
 Progress = Callable[[int, int], None]
 # letters of a page that are looked at
 _SAMPLED = 200
-# bytes of a Word file, unpacked, and how much more that may be than the file
+# most bytes of an unpacked Word file, and its largest ratio to the packed size
 _UNPACKED, _RATIO = 400 << 20, 200
-# how PDFium marks a word that goes on in the next line
+# PDFium's mark for a word that continues on the next line
 _HYPHEN = re.compile("[\x02\ufffe]\r?\n?")
-# parts of a page that are no text to read
+# elements of a page without readable text
 _NO_TEXT = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object")
-# elements that end where the next of their kind begins, and what they may be nested in again
+# elements closed by the next one of their kind, and the elements in which they may nest again
 _ENDS = (
     (("li",), ("ul", "ol", "menu")),
     (("tr",), ("table",)),
@@ -38,16 +38,16 @@ _ENDS = (
     (("dt", "dd"), ("dl",)),
     (("p",), ("td", "th", "li", "blockquote")),
 )
-# signs that may be written from top to bottom, and how many a page has for that
+# characters that may be written vertically, and the least number that a vertical page has
 _FIRST_WIDE, _LAST_WIDE, _WIDE_SIGNS = "\u2e80", "\uffdc", 8
-# points by which a part of a page is read inside of its edges
+# points by which the box of a part is reduced before its text is read
 _INSET = 0.2
 _LINE_END = re.compile(r"[ \t]*\r?\n")
 _GAPS = re.compile(r"\n{3,}")
 
 
 def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
-    """One text for each page, "" where there is only a picture. Raises EnvironmentProblem."""
+    """One text for each page, "" for a page that is only a picture. Raises EnvironmentProblem."""
     pypdfium2 = pdfium()
     try:
         document = pypdfium2.PdfDocument(data)
@@ -71,25 +71,25 @@ def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
 
 
 def _page_text(document: Any, index: int) -> str:
-    """A page's text; "" for an unreadable page, so that the others are read."""
+    """A page's text; "" for an unreadable page, so that the other pages can be read."""
     import pypdfium2
     from pypdfium2 import raw
 
     try:
         page = document[index]
-        # values of fields, notes and stamps become a part of the page, as viewers show them
+        # make field values, notes and stamps a part of the page, as viewers show them
         if raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS:
             page.close()
             page = document[index]
         text_page = page.get_textpage()
         quarters = _quarters(text_page)
         if page.get_rotation() != quarters * 90:
-            # the order of lines is that of the page as it is shown
+            # the order of lines depends on the page's rotation
             text_page.close()
             page.set_rotation(quarters * 90)
             text_page = page.get_textpage()
         if quarters:
-            # of turned text PDFium's bounded way loses the ends of lines
+            # for rotated text PDFium's bounded call loses line ends
             found = str(text_page.get_text_range())
         else:
             found = _in_order(text_page, str(text_page.get_text_bounded()))
@@ -98,13 +98,13 @@ def _page_text(document: Any, index: int) -> str:
     except pypdfium2.PdfiumError:
         return ""
     text = _HYPHEN.sub("", found).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    # half characters, which fonts without names for their glyphs give
+    # lone surrogates, from fonts without names for their glyphs
     return text.encode("utf-8", "ignore").decode()
 
 
 def _in_order(page: Any, text: str) -> str:
-    """A page's text as it is read: in columns, and from top to bottom. All letters of `text` are in
-    it, else it is `text`."""
+    """A page's text in reading order: by columns, or vertically; `text` itself if any of its
+    letters would be lost."""
     wide = sum(_FIRST_WIDE <= one <= _LAST_WIDE for one in text)
     if wide > _WIDE_SIGNS and 2 * wide > len(text) and (signs := _vertical(page)):
         found = vertical_text(signs)
@@ -127,7 +127,7 @@ def _letters(text: str) -> Counter[str]:
 
 
 def _vertical(page: Any) -> list[Sign]:
-    """The signs of a page that is written from top to bottom, else none."""
+    """The characters of a vertically written page, else none."""
     from pypdfium2 import raw
 
     signs = []
@@ -139,8 +139,7 @@ def _vertical(page: Any) -> list[Sign]:
 
 
 def _quarters(page: Any) -> int:
-    """Quarters by which a page has to be turned clockwise for most of its letters to stand
-    upright."""
+    """Quarter turns clockwise after which most of a page's letters stand upright."""
     from pypdfium2 import raw
 
     count = page.count_chars()
@@ -171,13 +170,13 @@ def read_docx(data: bytes, name: str) -> str:
     except RecursionError:
         raise
     except Exception as error:
-        # whatever a damaged file does to it
+        # any exception that a damaged file causes
         raise EnvironmentProblem("attachment-damaged", name=name) from error
     return "\n\n".join(filter(None, (read_html(html), *beside)))
 
 
 def read_html(page: str) -> str:
-    """A page as Markdown: what it says, without what it does or shows. Raises RecursionError."""
+    """A page's text as Markdown, without scripts, styles and pictures. Raises RecursionError."""
     import warnings
 
     from bs4 import BeautifulSoup
@@ -188,7 +187,7 @@ def read_html(page: str) -> str:
             return str(element.attrs.get("alt") or "")
 
     with warnings.catch_warnings():
-        # about what looks like another format: it is read all the same
+        # about input that looks like another format: it is parsed regardless
         warnings.simplefilter("ignore")
         soup = BeautifulSoup(page, "html.parser")
         title = soup.title.get_text(" ", strip=True) if soup.title is not None else ""
@@ -202,7 +201,7 @@ def read_html(page: str) -> str:
 
 
 def _close(soup: Any) -> None:
-    """End what a page left open, which Python's parser takes as nested."""
+    """Close elements left open, which Python's parser takes as nested."""
     for names, inside in _ENDS:
         for element in soup.find_all(list(names)):
             for outer in element.parents:

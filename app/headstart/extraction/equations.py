@@ -1,6 +1,6 @@
-"""Word's equations (Office Math) as LaTeX, so that a text has them. Pure.
+"""Word's equations (Office Math) as LaTeX text. Pure.
 
-Elements as in ECMA-376, part 1, 22.1; what is not known gives the words in it.
+Elements as in ECMA-376, part 1, 22.1; an unknown element yields its text.
 """
 
 from __future__ import annotations

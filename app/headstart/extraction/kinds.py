@@ -1,4 +1,4 @@
-"""Kind of a file, by its content; its name is asked where that does not tell. Pure."""
+"""Kind of a file, by its content, or by its name if that is not enough. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.docu
 _PDF_WITHIN = 1024
 _HTML_NAMES = (".html", ".htm", ".xhtml")
 _HTML_STARTS = (b"<!doctype html", b"<html")
-# the first bytes of what is no text, the code of what it is
+# the first bytes of files that are not text, and the code of their kind
 BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "attachment-old-office"),
     (b"{\\rtf", "attachment-old-office"),
@@ -33,7 +33,7 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "attachment-no-text"),
     (b"MZ", "attachment-no-text"),
 )
-# a file inside a zip, and the code of the kind that it gives away
+# a file inside a zip, and the code of the kind that it reveals
 MEMBERS = (
     ("xl/workbook.xml", "attachment-spreadsheet"),
     ("xl/workbook.bin", "attachment-spreadsheet"),
@@ -44,7 +44,7 @@ MEMBERS = (
 
 
 def kind_of(data: bytes, name: str) -> DocumentKind:
-    """Raises EnvironmentProblem for what cannot be read as text, with what it is."""
+    """Raises EnvironmentProblem for a file without readable text, naming its kind."""
     if not data:
         raise EnvironmentProblem("attachment-empty", name=name)
     if b"%PDF-" in data[:_PDF_WITHIN]:
@@ -52,7 +52,7 @@ def kind_of(data: bytes, name: str) -> DocumentKind:
     if data[:4] == b"PK\x03\x04":
         return _in_zip(data, name)
     for start, code in BEGINNINGS:
-        # two letters begin many a text
+        # many texts begin with such two letters
         if data.startswith(start) and (len(start) > 2 or b"\0" in data[:_PDF_WITHIN]):
             raise EnvironmentProblem(code, name=name)
     begin = data[:_PDF_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()

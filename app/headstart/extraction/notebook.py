@@ -1,5 +1,5 @@
-"""Notebooks of Jupyter as Markdown: their cells in order, code in fences, what it printed below it;
-pictures are named."""
+"""Jupyter notebooks as Markdown: cells in order, code in fences followed by its output; pictures
+are named."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 
 def read_notebook(text: str) -> str | None:
-    """None for a text that is no notebook."""
+    """Returns None for a text that is not a notebook."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or "nbformat" not in found:
         return None
-    # the third version has its cells on sheets
+    # version 3 has its cells on sheets
     sheets = [found, *(one for one in found.get("worksheets") or () if isinstance(one, dict))]
     language = _language(found)
     cells = [cell for sheet in sheets for cell in sheet.get("cells") or ()]

@@ -1,6 +1,6 @@
-"""The parent's side of the child that reads files: started for each file, ended with it.
+"""The parent's side of the child that reads files: a new child for each file.
 
-On a worker thread; `cancel` may be called from any other.
+On a worker thread; any thread may call `cancel`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from headstart.extraction.child import OPTION, request
 
 log = logging.getLogger(__name__)
 
-# seconds until a file is given up
+# seconds until reading a file is given up
 _LONGEST = 120.0
 
 
 class ReadingCancelled(Exception):
-    """The user removed it, or the program ends."""
+    """The user removed the file, or the program ends."""
 
 
 class Reading:
-    """One file that is read; `read` is called once."""
+    """The reading of one file; `read` is called once."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -40,7 +40,7 @@ class Reading:
     def read(
         self, data: bytes, name: str, progress: Callable[[float], None], encoding: str = ""
     ) -> Extracted:
-        """`progress` from 0 to 1; `encoding` where the user chose one. Raises EnvironmentProblem,
+        """`progress` from 0 to 1; `encoding` if the user chose one. Raises EnvironmentProblem,
         ReadingCancelled."""
         if len(data) > LARGEST:
             raise EnvironmentProblem("attachment-too-large", name=name)
@@ -60,7 +60,7 @@ class Reading:
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            # one that has ended says so by its answers
+            # if the child has ended, its answers show why
             with contextlib.suppress(OSError):
                 process.stdin.write(request(name, encoding))
                 process.stdin.write(data)

@@ -1,4 +1,4 @@
-"""Bytes of a file in, its text in pages or parts out; in the child process."""
+"""From the bytes of a file to its text in pages or parts; in the child process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from headstart.extraction.texts import Decoded, decode, decode_html
 
 
 def read(data: bytes, name: str, progress: Progress, encoding: str = "") -> Extracted:
-    """`progress` is told how many of how many pages are read; `encoding`: the one that the user
-    chose for a text. Raises EnvironmentProblem."""
+    """`progress` gets the number of pages read, and of all pages; `encoding`: the user's choice for
+    a text. Raises EnvironmentProblem."""
     kind = kind_of(data, name)
     media_type = media_type_of(kind, name)
     if kind is DocumentKind.PDF:

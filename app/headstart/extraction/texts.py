@@ -1,4 +1,4 @@
-"""The text of a file of any encoding. Pure."""
+"""The text of a file in any encoding. Pure."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.text.encodings import CODECS
 
 _MARKS = (
-    # the longer ones first: one begins with another
+    # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# of what is looked at where no mark tells
+# bytes examined if there is no byte order mark
 _SAMPLE = 4096
-# a text has at most this share of control characters, and of zero bytes
+# largest share of control characters, and of zero bytes, in a text
 _CONTROLS, _ZEROS = 0.02, 0.01
 _MEANT = frozenset("\n\r\t\f\x1b")
-# how letters begin that are written with ASCII's bytes, and who writes so
+# escapes that begin letters in 7-bit encodings, and the codecs that use them
 _SHIFTS = (b"\x1b$", b"\x1b(J", b"\x1b(I")
 _SHIFTED = ("iso2022_jp_ext", "iso2022_jp_2", "iso2022_kr")
-# a text with so many times more letters of UTF-8 than of anything else is one that was damaged
+# this many times more valid UTF-8 letters than damaged ones mean damaged UTF-8
 _MOSTLY = 20
 _DECLARED = re.compile(
     rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,200}?encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""",
@@ -44,7 +44,7 @@ _EXTENDED = {
     "big5": "big5hkscs",
     "euc_kr": "cp949",
 }
-# a head that can be read byte by byte is not written so, and codecs that are no encodings of text
+# encodings that cannot be declared in an ASCII-readable head, and codecs that are not for text
 _NO_PAGES = frozenset(
     ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "utf-7", "idna",
      "punycode", "rot13", "base64", "hex", "quopri", "uu", "zlib", "bz2", "undefined",
@@ -54,15 +54,15 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 class Decoded(Struct, frozen=True):
-    """`encoding`: the name in `core.encodings` where it is not certain; "" where it is."""
+    """`encoding`: the name in `core.text.encodings` if it is uncertain; "" if it is certain."""
 
     text: str
     encoding: str = ""
 
 
 def decode(data: bytes, name: str, encoding: str = "") -> Decoded:
-    """Lines end with a line feed. `encoding`: the one that the user chose, a name of
-    `core.encodings`. Raises EnvironmentProblem for what is no text."""
+    """Decode a text, with line feeds at line ends. `encoding`: the user's choice, a name of
+    `core.text.encodings`. Raises EnvironmentProblem for data that is not text."""
     if encoding in CODECS:
         found: Decoded | None = Decoded(data.decode(CODECS[encoding], "replace"), encoding)
     else:
@@ -74,19 +74,19 @@ def decode(data: bytes, name: str, encoding: str = "") -> Decoded:
 
 
 def decode_html(data: bytes, name: str, encoding: str = "") -> Decoded:
-    """The same for a page, which may say in its head how it is written."""
+    """Decode a page, which may declare its encoding in its head."""
     declared = "" if encoding else _declared(data[:_SAMPLE])
     if declared and not data.startswith(tuple(mark for mark, _ in _MARKS)):
         try:
             return Decoded(data.decode(declared))
         except UnicodeDecodeError:
-            # it says something that is not so
+            # the declaration is wrong
             pass
     return decode(data, name, encoding)
 
 
 def _declared(head: bytes) -> str:
-    """Python's codec of what a page declares; as in browsers, Windows' encodings stand for those
+    """Python's codec for a page's declaration; as in browsers, Windows' encodings replace those
     that they extend."""
     found = _DECLARED.search(head)
     label = found[1].decode("ascii").lower() if found else ""
@@ -112,7 +112,7 @@ def _decoded(data: bytes) -> Decoded | None:
     text = _utf8(data)
     if text is not None:
         return Decoded(text, "UTF-8" if _REPLACEMENT in text else "")
-    # with the first file that needs it
+    # imported with the first file that needs it
     from headstart.extraction.detection import detect
 
     found = detect(data)
@@ -122,7 +122,7 @@ def _decoded(data: bytes) -> Decoded | None:
 
 
 def _utf8(data: bytes) -> str | None:
-    """None where it is something else. A letter that a write was cut in is told by its sign."""
+    """Returns None for other encodings. A letter truncated by a write becomes U+FFFD."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -133,7 +133,7 @@ def _utf8(data: bytes) -> str | None:
 
 
 def _is_cut(data: bytes, right: int) -> bool:
-    """All but the beginning of a last letter is UTF-8, and other letters of it came before."""
+    """True if only the last letter is incomplete UTF-8, and other non-ASCII letters precede it."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -142,7 +142,7 @@ def _is_cut(data: bytes, right: int) -> bool:
 
 
 def _shifted(data: bytes) -> str | None:
-    """Japanese or Korean mail; None where the escapes are something else."""
+    """Japanese or Korean mail; None if the escapes mean something else."""
     korean = b"\x1b$)C" in data
     for codec in _SHIFTED[::-1] if korean else _SHIFTED:
         try:
@@ -155,12 +155,13 @@ def _shifted(data: bytes) -> str | None:
 
 
 def _wide(data: bytes) -> str | None:
-    """Characters of two or four bytes without a mark: some bytes of each are zero in most texts."""
+    """Text in UTF-16 or UTF-32 without a mark: in most texts some bytes of each character are
+    zero."""
     sample = data[: _SAMPLE // 4 * 4]
     zeros = [sample[place::4].count(0) for place in range(4)]
     quarter = len(sample) // 4
     if len(data) % 4 == 0 and quarter:
-        # the highest byte of each is zero, and of nearly each the one below it
+        # the highest byte is always zero, and the next one nearly always
         for codec, high, second in (("utf-32-le", 3, 2), ("utf-32-be", 0, 1)):
             if zeros[high] == quarter and zeros[second] > 0.8 * quarter:
                 try:
@@ -177,6 +178,6 @@ def _wide(data: bytes) -> str | None:
 
 
 def _controls(text: str) -> float:
-    """The share of them; one letter that was cut does not make a short text none."""
+    """Their share; a single truncated letter does not disqualify a short text."""
     odd = sum(1 for one in text if (one < " " and one not in _MEANT) or one == _REPLACEMENT)
     return max(0, odd - 1) / max(1, len(text))

@@ -1,4 +1,4 @@
-"""Parts of a Word file: equations become text in it, and what stands beside its text is read."""
+"""Parts of a Word file: equations are replaced by text, and headers and footers are read."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _MAIN = "wordprocessingml.document.main+xml"
 _TYPES = "[Content_Types].xml"
-# bytes of the list of a file's parts
+# most bytes of a file's list of parts
 _LARGEST_LIST = 1 << 20
 # parts of a file that can have equations
 _WITH_TEXT = ("document", "footnotes", "endnotes", "comments", "header", "footer")
 
 
 def main_part(archive: zipfile.ZipFile) -> str:
-    """The name of the part with the text, which is not fixed; "" where there is none. Raises
-    KeyError and ParseError for what is no Office file."""
+    """The name of the part with the text, which is not fixed; "" if there is none. Raises
+    KeyError and ParseError for a file that is not from Office."""
     for part in _parsed(archive, _TYPES):
         if _MAIN in part.get("ContentType", "") and part.get("PartName"):
             return part.get("PartName", "").lstrip("/")
@@ -31,7 +31,7 @@ def main_part(archive: zipfile.ZipFile) -> str:
 
 
 def word_parts(data: bytes) -> tuple[bytes, list[str]]:
-    """The file with LaTeX in the place of its equations; and words of headers and footers, each
+    """The file with LaTeX in place of its equations; and the text of headers and footers, each
     once. Raises KeyError, BadZipFile and ParseError."""
     beside: dict[str, None] = {}
     made = io.BytesIO()
@@ -53,7 +53,7 @@ def word_parts(data: bytes) -> tuple[bytes, list[str]]:
 
 
 def _with_latex(root: Element) -> None:
-    """Put text in the place of equations; one on a line of its own has two dollars."""
+    """Replace equations by text; one on its own line gets two dollars."""
     for parent in list(root.iter()):
         for place, child in enumerate(list(parent)):
             if child.tag == f"{M}oMathPara":

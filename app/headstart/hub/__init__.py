@@ -1,1 +1,1 @@
-"""Weights on disk: which models there are, and what their files say about themselves."""
+"""Weights on disk: the existing models, and the facts in their files."""

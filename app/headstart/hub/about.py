@@ -26,16 +26,16 @@ _FILE_TYPES = {
     30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4",
 }  # fmt: skip
 _LARGEST = 4 << 20
-# folders of models that write no text
+# architectures of folders whose models generate no text
 _NO_TEXT = ("ForSequenceClassification", "ForTokenClassification", "ForMaskedLM")
 
 
 def of_file(name: str, beginning: bytes, path: Path | None = None) -> About:
     """Facts about a GGUF file from its first bytes; raises ModelProblem for other files. `path`:
-    the file itself, for facts that only its list of tensors has."""
+    the file itself, for facts that need its list of tensors."""
     header = peek(beginning, name)
     if path is not None and header.architecture in OWN_GRAPHS:
-        # it may be layers that draft and nothing else
+        # it may consist of drafting layers only
         header = read_header(path)
     return of_header(name, header)
 
@@ -56,7 +56,7 @@ def of_header(name: str, header: GgufHeader) -> About:
 
 
 def _with_weights(header: GgufHeader) -> GgufHeader:
-    # the first part of a split model may have no weights of its own
+    # the first part of a split model may have no weights
     split = header.metadata.get("split.count", 1) != 1
     return replace(header, tensors=header.tensors or 1) if split else header
 

@@ -1,4 +1,4 @@
-"""Sampling that a model's makers advise in its file or folder. Worker threads."""
+"""Sampling advice from a model's makers, in its file or folder. Worker threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import SamplingChoice
 from headstart.hub.gguf import read_header
 
-# our name -> what GGUF files and `generation_config.json` call it
+# our name -> the key in GGUF files and in `generation_config.json`
 _GGUF = {
     "temperature": "general.sampling.temp",
     "top_p": "general.sampling.top_p",
@@ -35,7 +35,7 @@ _LARGEST = 1 << 20
 
 
 def read_advice(model: ModelRef) -> SamplingChoice:
-    """Advice that makes sense; a file that cannot be read says nothing."""
+    """The valid advice; none from an unreadable file."""
     try:
         changed = (model.path / "config.json" if model.format == "mlx" else model.path).stat()
     except OSError:
@@ -47,7 +47,7 @@ def read_advice(model: ModelRef) -> SamplingChoice:
 def _read(model: ModelRef, _changed: int) -> SamplingChoice:
     if model.format == "mlx":
         said = _json(model.path / "generation_config.json")
-        # drawn greedily, whatever temperature is written beside it
+        # greedy sampling overrides any stated temperature
         greedy = said.get("do_sample") is False
         return _choice(said, _FOLDER, {"temperature": 0.0} if greedy else {})
     try:
@@ -63,13 +63,13 @@ def _choice(
     for name, key in names.items():
         value = said.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            # single precision shows as 0.6000000238
+            # single precision reads as 0.6000000238
             whole = name == "top_k"
             found[name] = max(0, int(value)) if whole else round(float(value), 4)
     found |= fixed
     choice = SamplingChoice()
     for name, number in found.items():
-        # one that is out of bounds leaves the others
+        # skip a value out of bounds, keep the others
         with contextlib.suppress(msgspec.ValidationError):
             choice = msgspec.convert({**msgspec.to_builtins(choice), name: number}, SamplingChoice)
     return choice

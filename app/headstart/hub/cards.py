@@ -21,13 +21,13 @@ from headstart.hub.shapes import read_shape
 
 TOKENS = "tokenizer.ggml.tokens"
 _KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "rwkv": "rwkv", "bert": "wpm"}
-# layers that keep a state instead of keys and values announce themselves by these
+# metadata of layers that keep a state instead of keys and values
 _STATEFUL = ("ssm.", "wkv.", "shortconv.", "token_shift_count")
 _MLX_STATEFUL = ("ssm_", "mamba_", "linear_", "conv_", "state_size", "time_mix_")
 
 
 def read_card(model: ModelRef) -> ModelCard:
-    """The card of a model; raises ModelProblem, OSError. What did not change is read once."""
+    """The card of a model, cached until its file changes; raises ModelProblem, OSError."""
     status = (model.path / "config.json" if model.format == "mlx" else model.path).stat()
     return _read(model, status.st_size, status.st_mtime_ns)
 
@@ -40,7 +40,7 @@ def _read(model: ModelRef, _size: int, _changed: int) -> ModelCard:
 
 
 def of_header(model: ModelRef, header: GgufHeader, shape: ModelShape) -> ModelCard:
-    """The card of a model whose header has its tokens."""
+    """The card of a model whose header includes its tokens."""
     architecture = header.architecture
     kind = _KINDS.get(str(header.metadata.get("tokenizer.ggml.model", "")), "other")
     texts = tuple(spelled(kind, text) for text in header.arrays.get(TOKENS, ()))

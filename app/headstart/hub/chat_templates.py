@@ -1,4 +1,4 @@
-"""The chat template that a model's files bring, read without loading them. From worker threads."""
+"""The chat template in a model's files, read without loading the model. Worker threads."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from headstart.core.models.ref import ModelRef
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import read_header
 
-# bytes of a file with a template
+# most bytes of a file with a template
 _LARGEST = 50 << 20
 _TOKENS, _MODEL = "tokenizer.ggml.tokens", "tokenizer.ggml.model"
 
 
 class TemplateFacts(Struct, frozen=True):
-    """`begins`: whether the tokenizer puts `begin` in front of a text by itself."""
+    """`begins`: whether the tokenizer itself puts `begin` in front of a text."""
 
     source: str | None
     begin: str

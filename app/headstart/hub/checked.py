@@ -1,8 +1,8 @@
-"""Which model files were opened here before without harm; a small JSON file in the home.
+"""Model files that were opened here safely before; a small JSON file in the home.
 
-A file counts as the same by its content and its modification time, wherever it lies and whatever it
-is called; what it cannot do belongs to the settings that it was tried with. The starter model comes
-with the set-up and needs no check. Used on the engine thread.
+A file is identified by content and modification time, whatever its location and name; missing
+abilities belong to the settings that it was tried with. The starter model comes with the set-up and
+needs no check. Used on the engine thread.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ class CheckedModelsFile:
         self._path = path
 
     def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None:
-        """Abilities that the model was found to lack; None when it was not tried like this."""
+        """Abilities that the model was found to lack; None if it was not tried with these
+        settings."""
         starter = starter_model()
         if starter is not None and starter.path == model.path:
             return LACKS_NOTHING
         listed = self._load()
         known = listed.get(_name(model)) or listed.get(model.key)
         if isinstance(known, list):
-            # of earlier versions, by path
+            # an entry of earlier versions, by path
             return LACKS_NOTHING if known == _signature(model) else None
         if not isinstance(known, dict) or known.get("file") != _signature(model):
             return None
@@ -66,16 +67,16 @@ class CheckedModelsFile:
             log.warning("the list of checked models could not be written: %s", error)
 
     def shape(self, model: ModelRef) -> ModelShape:
-        """The numbers that decide the memory that it takes; raises ModelProblem."""
+        """The numbers that decide the model's memory; raises ModelProblem."""
         try:
             return read_shape(model)
         except OSError:
-            # opening it says so
+            # opening it reports the error
             return unknown_shape(model.size)
 
     def head(self, draft: ModelRef, target: ModelRef) -> HeadFacts | None:
-        """Facts of the draft's file as a head, where it is one; a target's own layers where it
-        drafts for itself. Raises ModelProblem, OSError."""
+        """Facts of the draft's file if it is a head; facts of the target's own layers if it drafts
+        with them. Raises ModelProblem, OSError."""
         if draft.path != target.path:
             return read_head(draft)
         own = own_layers(target)
@@ -97,11 +98,12 @@ def _settings(engine: EngineSettings) -> str:
 
 
 def _name(model: ModelRef) -> str:
-    """Its content, as far as samples tell; damage between them changes the time as well."""
+    """Its content digest, which only samples the file; damage elsewhere changes the time as
+    well."""
     return content_of(model.path)
 
 
 def _signature(model: ModelRef) -> list[int]:
-    # of a folder: any file that comes or goes changes it
+    # of a folder: adding or removing any file changes it
     states = [part.stat() for part in parts(model.path)]
     return [sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)]

@@ -1,8 +1,7 @@
-"""Content digest of a model's bytes, independent of their location: a digest of its size and of
-samples of it.
+"""Content digest of a model, independent of its location: covers the size and samples of the bytes.
 
-A tenth of a megabyte is read, so that hundreds of models are known within a second. Two models of
-one architecture and one size differ in every sample of their weights.
+A tenth of a megabyte is read, so that hundreds of models are identified within a second. Two models
+of one architecture and one size differ in every sample of their weights.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from pathlib import Path
 from headstart.core.files import open_regular
 from headstart.core.models.split_files import parts
 
-# the beginning, for as much as it says what the model is, and pieces in between, up to the end
+# the beginning, which holds the model's facts, and pieces spread over the rest
 BEGINNING = 64 << 10
 _SAMPLES, _SAMPLE = 8, 4096
 
 
 def content_of(path: Path, beginning: bytes = b"") -> str:
-    """32 hexadecimal digits; raises OSError. `beginning`: the first bytes, where they are known."""
+    """32 hexadecimal digits; raises OSError. `beginning`: the first bytes, if already read."""
     digest = hashlib.blake2b(digest_size=16)
     if path.is_dir():
         for file in sorted(path.glob("*.safetensors")):

@@ -1,5 +1,5 @@
-"""Gains of the drafts of each model: how much faster it wrote with them. Both are known by their
-content. Worker threads."""
+"""Measured gains of each model's drafts: the speed with the draft relative to plain decoding.
+Models and drafts are identified by content. Worker threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DraftMemory:
             return {one: Measured(*gain) for one, gain in found.items() if gain is not None}
 
     def note(self, key: str, draft: str, gain: float, tokens: int) -> Measured:
-        """A reply of so many tokens was so much faster with this draft."""
+        """Record the gain of a reply of `tokens` tokens with this draft."""
         with self._list.lock:
             kept = self._list.load()
             known, content = _known_of(key, kept), _content_of(draft, kept)

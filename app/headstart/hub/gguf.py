@@ -1,7 +1,7 @@
-"""Reads the head of a GGUF file: metadata without its long arrays, and whether it is whole.
+"""Reads the header of a GGUF file: metadata without long arrays, and a check of completeness.
 
 Format: the GGUF specification, versions 2 and 3 (little-endian). Reading takes milliseconds,
-because array contents are skipped; nothing of the file is trusted.
+because the contents of arrays are skipped; nothing in the file is trusted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ARRAY, _STRING = 9, 8
 _SCALARS = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
 }  # fmt: skip
-# ggml type -> (elements in a block, bytes of a block); a type that is not here is not checked
+# ggml type -> (elements in a block, bytes of a block); types missing here are not checked
 _TYPES = {
     0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34),
     9: (32, 36), 10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210),
@@ -41,11 +41,11 @@ _FOREIGN = (
     (b"version https://git-lfs", "file-is-pointer"),
     (b"<!DOCTYPE", "file-is-page"),
     (b"<html", "file-is-page"),
-    # numbers, whose first byte is written last
+    # little-endian magic numbers: the letters are stored in reverse
     *((magic[::-1], "file-is-old-model")
       for magic in (b"ggjt", b"ggml", b"ggmf", b"ggla")),
 )  # fmt: skip
-# versions that may come; a larger number is damage
+# highest plausible version; a larger number is damage
 _NEWEST = 100
 _LIMIT = 1 << 31  # no count or length in a sound header comes near this
 _KEPT_STRING = 1 << 20
@@ -54,9 +54,9 @@ _LENGTH = struct.Struct("<Q").unpack_from
 _LONGEST_ARRAY = 2_000_000
 _MOST_COUNT = 1_000_000
 _TOKENS = "tokenizer.ggml.tokens"
-# the matrix that every layer for drafting has, and no other (MTP, NextN)
+# the matrix that every drafting layer has, and no other (MTP, NextN)
 _JOINS = "nextn.eh_proj."
-# by which a head that drafts blocks looks at the token before (DSpark)
+# the tensor by which a block-drafting head uses the previous token (DSpark)
 _PAIRS = "markov_w1.weight"
 _LONGEST_NUMBER = 6
 
@@ -70,16 +70,16 @@ class GgufHeader(Struct, frozen=True):
     # bytes of this file, and of its tensors
     expected_size: int
     weights: int
-    # of these, the repeated layers'
+    # bytes of the repeated layers among them
     layer_weights: int
-    # arrays that were asked for, by key
+    # requested arrays, by key
     arrays: dict[str, list[Any]] = field(default_factory=dict)
-    # how many elements every array has
+    # lengths of all arrays
     lengths: dict[str, int] = field(default_factory=dict)
-    # bytes of each layer for drafting, by its number; and whether there are other layers
+    # bytes of each drafting layer, by its number; and whether there are other layers
     drafting: dict[int, int] = field(default_factory=dict)
     has_trunk: bool = False
-    # whether tokens of a block are drafted by the one before them
+    # whether each token of a block is drafted from the previous one
     has_pairs: bool = False
 
     @property
@@ -88,7 +88,7 @@ class GgufHeader(Struct, frozen=True):
 
 
 def as_count(value: object) -> int:
-    """A number of a header as a count; 0 for what cannot be one."""
+    """A header's number as a count; 0 for an invalid one."""
     return int(value) if isinstance(value, int | float) and 0 <= value < _LIMIT else 0
 
 
@@ -98,17 +98,17 @@ class _Torn(Exception):
 
 # errors of reading a damaged header
 class _OtherVersion(Exception):
-    """A sound file that this program does not read; `args` is its version."""
+    """A sound file of an unsupported version, which is in `args`."""
 
 
 _BROKEN = (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError)
 
 
 def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
-    """The header of `path`; raises ModelProblem saying what is wrong and what to do.
+    """The header of `path`; raises ModelProblem with the fault and a remedy.
 
-    Of arrays only those named in `arrays` are kept; strings in them as bytes. Whether it is a
-    model, or one of the files of one, is for `model_files` to say.
+    Keeps only the arrays named in `arrays`, with their strings as bytes. `model_files` judges
+    whether the file is a model or a part of one.
     """
     try:
         status = path.stat()
@@ -136,9 +136,8 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
 
 
 def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
-    """Facts in the first bytes of a file, as far as they reach: what it is, but not its vocabulary
-    and its tensors (`expected_size` and `weights` are 0). `wanted` as for `read_header`. Raises
-    ModelProblem."""
+    """Facts from the first bytes of a file: its kind, but not its vocabulary and tensors
+    (`expected_size` and `weights` are 0). `wanted` as for `read_header`. Raises ModelProblem."""
     if data[:4] != MAGIC:
         raise _not_gguf(name, data[:64])
     file = io.BytesIO(data)
@@ -147,7 +146,7 @@ def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
     try:
         version, tensors, pairs = _counts(file)
         with contextlib.suppress(_Torn):
-            # the data may end here; what comes after thousands of strings is not worth the time
+            # the data may end here; the part after thousands of strings is not worth the time
             said.read(file, pairs, wanted, last=_TOKENS)
     except _OtherVersion as error:
         raise _of_version(error, name) from error
@@ -157,8 +156,8 @@ def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
 
 
 def parse(file: BinaryIO, name: str, size: int, arrays: Container[str] = ()) -> GgufHeader:
-    """The header of a file that is read by whatever gives its bytes; `size` of the whole file.
-    Raises ModelProblem."""
+    """The header of a file from any source of its bytes; `size` of the whole file. Raises
+    ModelProblem."""
     start = file.read(64)
     if start[:4] != MAGIC:
         raise _not_gguf(name, start)
@@ -192,9 +191,9 @@ def _not_gguf(name: str, start: bytes) -> ModelProblem:
 
 
 def _counts(file: BinaryIO) -> tuple[int, int, int]:
-    """The version, and how many tensors and pairs of key and value there are."""
+    """The version, and the numbers of tensors and of key-value pairs."""
     (version,) = _unpack(file, "I")
-    # read backwards, the other order of bytes makes a small number large
+    # in the other byte order a small number becomes a large one
     if version == 1 or 3 < version < _NEWEST or (version and not version & 0xFFFF):
         raise _OtherVersion(version)
     if version not in (2, 3):
@@ -206,14 +205,14 @@ def _counts(file: BinaryIO) -> tuple[int, int, int]:
 
 
 class _Said(Struct):
-    """Pairs of key and value as they are read; what was read before an error stays."""
+    """Key-value pairs of a header; those before an error stay."""
 
     metadata: dict[str, str | int | float | bool] = field(default_factory=dict)
     arrays: dict[str, list[Any]] = field(default_factory=dict)
     lengths: dict[str, int] = field(default_factory=dict)
 
     def read(self, file: BinaryIO, pairs: int, wanted: Container[str], last: str = "") -> None:
-        """Up to the array called `last`, of which only the length is read."""
+        """Read up to the array called `last`, of which only the length is read."""
         for _ in range(pairs):
             key = _string(file)
             (kind,) = _unpack(file, "I")
@@ -360,7 +359,7 @@ def _skip_strings(file: BinaryIO, count: int) -> None:
     data, at, size, length_at = b"", 0, 0, _LENGTH
     for _ in range(count):
         if at + 8 > size:
-            # beyond what was read lies the rest of a long string
+            # skip the unread rest of a long string
             file.seek(max(at - size, 0), 1)
             data, at = data[at:] + file.read(_PIECE), 0
             size = len(data)

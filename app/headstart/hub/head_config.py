@@ -1,4 +1,4 @@
-"""Heads in MLX's format, told by their `config.json`. Pure."""
+"""Heads in MLX's format, recognized by their `config.json`. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from headstart.core.models.heads import HeadFacts, HeadKind
 from headstart.hub.gguf import as_count
 
-# names of a model's sidecars
+# suffix of model types for a separate file of drafting layers
 _LAYERS = "_mtp"
 
 
 def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
-    """Head in a folder of MLX's format, by its `config.json`."""
+    """Head in a folder of MLX's format, from its `config.json`."""
 
     def count(name: str) -> int:
         return as_count(config.get(name) or 0)
@@ -45,7 +45,7 @@ def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
 
 
 def _block(config: Mapping[str, Any], named: str) -> HeadFacts | None:
-    """The settings of a head that drafts blocks, where its kind is supported."""
+    """Facts of a block-drafting head, if its kind is supported."""
     kinds = [kind for kind in (HeadKind.DSPARK, HeadKind.DFLASH) if kind.value in named]
     own = config.get("dflash_config")
     says = {**config, **(own if isinstance(own, dict) else {})}
@@ -56,7 +56,7 @@ def _block(config: Mapping[str, Any], named: str) -> HeadFacts | None:
     if isinstance(after, list):
         taps = tuple(map(as_count, after))
     elif isinstance(before, list):
-        # whose output is meant
+        # these are layers whose output is used
         taps = tuple(as_count(layer) + 1 for layer in before)
     return HeadFacts(
         kinds[0],

@@ -1,5 +1,5 @@
-"""Heads among the files here: what their headers say of the models that they were made for. Worker
-and engine threads."""
+"""Heads among installed files: facts in their headers about their target models. Worker and engine
+threads."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from headstart.hub.head_config import of_config
 from headstart.hub.shapes import read_shape
 
 _TOKENS = "tokenizer.ggml.tokens"
-# the layers of its target whose inputs a head wants
+# the target's layers whose inputs a head takes
 TARGET_LAYERS = ("eagle3.target_layers", "dflash.target_layers")
 
 
 def head_of(header: GgufHeader) -> HeadFacts | None:
-    """Head in a file; None for one that is none, or of a kind that is not run here."""
+    """Head in a file; None for other files, or an unsupported kind."""
     architecture, says = header.architecture, header.metadata
     vocabulary = header.lengths.get(_TOKENS, 0)
     width = as_count(says.get(f"{architecture}.embedding_length", 0))
@@ -50,7 +50,7 @@ def _taps(header: GgufHeader) -> tuple[int, ...]:
 
 
 def read_head(model: ModelRef) -> HeadFacts | None:
-    """Read a file's or folder's head; None where it has none. Raises ModelProblem, OSError."""
+    """Read a file's or folder's head; None if it has none. Raises ModelProblem, OSError."""
     if model.format == "mlx":
         return of_config(read_config(model.path))
     status = model.path.stat()
@@ -59,7 +59,7 @@ def read_head(model: ModelRef) -> HeadFacts | None:
 
 def head_shape(model: ModelRef) -> ModelShape:
     """Facts that decide its memory. Raises ModelProblem, OSError."""
-    # of a folder: its weights, and one layer's keys and values beside them
+    # a folder's memory is its weights; its one layer's keys and values are not counted
     return ModelShape(model.size, 0) if model.format == "mlx" else read_shape(model)
 
 
@@ -69,8 +69,8 @@ def _read(model: ModelRef, _size: int, _changed: int) -> HeadFacts | None:
 
 
 class OwnLayers(Struct, frozen=True):
-    """Layers for drafting in a model's own file. `told`: as many as its header announces, of which
-    only those count whose tensors are there."""
+    """Drafting layers in a model's own file. `told`: the number announced in the header; only
+    layers with tensors are usable."""
 
     there: int
     told: int
@@ -78,18 +78,19 @@ class OwnLayers(Struct, frozen=True):
 
     @property
     def usable(self) -> bool:
-        """llama.cpp ends the process on more of them than an architecture's graph takes."""
+        """True if llama.cpp can run them: it ends the process on more layers than a graph
+        supports."""
         several = self.there == 1 or self.architecture in SEVERAL_LAYERS
         return self.there > 0 and several and self.architecture in OWN_GRAPHS
 
 
 def own_layers(model: ModelRef) -> OwnLayers:
-    """Raises ModelProblem, OSError. What did not change is read once: it is asked at each reply."""
+    """Raises ModelProblem, OSError. Cached until the files change: it is called at each reply."""
     if model.format != "gguf":
         return OwnLayers(0, 0, "")
     files = parts(model.path)
     states: tuple[tuple[int, int], ...] = ()
-    # a missing file is told by its reader
+    # the reader reports a missing file
     with contextlib.suppress(OSError):
         states = tuple(_state(file) for file in files)
     return _own_layers(files, states)
@@ -107,5 +108,5 @@ def _own_layers(files: tuple[Path, ...], _states: tuple[tuple[int, int], ...]) -
     told = as_count(first.metadata.get(f"{first.architecture}.nextn_predict_layers", 0))
     found = OwnLayers(sum(len(one.drafting) for one in headers), told, first.architecture)
     trunk = any(one.has_trunk for one in headers)
-    # half of them would not be loaded: llama.cpp refuses the file
+    # llama.cpp refuses a file with only some of its layers
     return found if trunk and found.there == told else replace(found, there=0)

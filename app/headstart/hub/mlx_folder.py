@@ -1,7 +1,7 @@
-"""Reads what a model folder says of itself, and whether it is whole; nothing of it is loaded.
+"""Reads a model folder's facts, and checks that it is complete; loads nothing.
 
 The format is that of MLX and of Hugging Face repositories: `config.json`, weights in safetensors
-files, `tokenizer.json`. Called from worker threads. Nothing of the folder is trusted.
+files, `tokenizer.json`. Called from worker threads. Nothing in the folder is trusted.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ FOLDER_FILES = re.compile(
 
 
 class MlxFolder(Struct, frozen=True):
-    """`config` is `config.json`, that of the text model where a folder has several."""
+    """`config` is `config.json`, or its part for the text model if a folder has several."""
 
     config: Mapping[str, Any]
     tokenizer: Mapping[str, Any]
-    # names in the tokenizer's configuration of the tokens that begin and end a text
+    # the tokens that begin and end a text, from the tokenizer's configuration
     begin: str
     end: str
     size: int
@@ -56,12 +56,12 @@ def is_folder(path: Path) -> bool:
 
 
 def weight_size(path: Path) -> int:
-    """Bytes of the weights that are there; raises OSError."""
+    """Bytes of the existing weights; raises OSError."""
     return sum(file.stat().st_size for file in path.glob("*.safetensors"))
 
 
 def read_folder(path: Path) -> MlxFolder:
-    """Check the folder at `path`; raises ModelProblem saying what is wrong and what to do."""
+    """Check the folder at `path`; raises ModelProblem with the fault and a remedy."""
     name = path.name
     try:
         if not (path / "config.json").is_file():
@@ -105,7 +105,7 @@ def tokens(tokenizer: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _not_a_folder(path: Path) -> ModelProblem:
-    """Reason why a folder without `config.json` is no model."""
+    """The reason why a folder without `config.json` is not a model."""
     if not path.exists():
         return ModelProblem("model-missing", path=path)
     if next(path.glob("*.gguf"), None) is not None:
@@ -114,7 +114,7 @@ def _not_a_folder(path: Path) -> ModelProblem:
 
 
 def _check_weights(path: Path) -> int:
-    """Check that every weight file exists and is whole; returns their size in bytes."""
+    """Check that every weight file exists and is complete; returns their size in bytes."""
     there = {file.name: file for file in path.glob("model*.safetensors")}
     if not there:
         others = [*path.glob("*.bin"), *path.glob("*.pt"), *path.glob("*.pth")]
@@ -138,9 +138,9 @@ def _check_weights(path: Path) -> int:
 
 
 def _wanted(path: Path, there: Iterable[str]) -> set[str]:
-    """The files that the index names, or that the names of those that are there count up to."""
+    """The files in the index, or those implied by the numbering of the existing ones."""
     index = path / "model.safetensors.index.json"
-    # a file for itself is whole; an index beside it is left from where it was converted
+    # a single file is complete; an index beside it was left by a conversion
     if index.is_file() and set(there) != {"model.safetensors"}:
         mapped = _json(index).get("weight_map")
         if isinstance(mapped, dict):
@@ -180,7 +180,7 @@ def _check_file(folder: Path, file: Path) -> None:
 def _check_quantization(name: str, config: Mapping[str, Any]) -> None:
     own = config.get("quantization")
     if isinstance(own, dict):
-        # layers may differ from the rest, each with its own numbers
+        # layers may have their own quantization, different from the rest
         every = [own, *(item for item in own.values() if isinstance(item, dict))]
         for item in every:
             bits, group = item.get("bits", 4), item.get("group_size", 64)
@@ -200,7 +200,7 @@ def _unknown(name: str, what: str) -> ModelProblem:
 def _check_tokenizer(name: str, config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> None:
     found, rows = tokens(tokenizer), config.get("vocab_size")
     size = 1 + max(found.values(), default=-1)
-    # some have a few added tokens more than their model, which never meets them
+    # some tokenizers have added tokens that the model never sees
     added = {item.get("id") for item in tokenizer.get("added_tokens") or ()}
     base = 1 + max((id_ for id_ in found.values() if id_ not in added), default=-1)
     if not size:

@@ -1,4 +1,4 @@
-"""The files of one GGUF model: whether all are there, belong together, and make a chat model."""
+"""Checks of a GGUF model's files: complete, belonging together, and a chat model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from headstart.hub.kinds import why_no_chat
 
 
 def check_parts(path: Path) -> GgufHeader:
-    """The header of the first of a model's files, after a look at them all; raises ModelProblem
-    for what is missing, or belongs to another model."""
+    """The header of a model's first file, after a check of all its files; raises ModelProblem for
+    files that are missing, or belong to another model."""
     files = parts(path)
     missing = [file.name for file in files if not file.exists()]
     if missing and len(files) > 1:

@@ -1,5 +1,5 @@
-"""The projector that lets a model see: a file beside the model's own, or what Ollama has with it.
-Worker threads."""
+"""The projector that gives a model vision: a file beside the model, or the one in Ollama's
+manifest. Worker threads."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from headstart.hub.sources import ollama_projectors
 
 _NAMED = "mmproj"
 _WORDS = re.compile(r"[a-z]+|\d+")
-# llama.cpp's types of files: halves first, which lose nothing and are fast everywhere
+# rank by llama.cpp's file types: half precision first, which loses nothing and is fast everywhere
 _TYPES = {1: 0, 7: 1, 0: 2, 32: 3}
 
 
 def projector_of(model: ModelRef) -> Path | None:
-    """The projector among the files beside a model that is most likely its own; None without one.
+    """The projector beside a model that most likely belongs to it; None without one.
 
-    Whether the two go together shows when they are tried.
+    Whether the two fit shows when they are tried.
     """
     if model.format != "gguf":
         return None
     folders = [model.path.parent]
     if "snapshots" in model.path.parts[:-2]:
-        # of a repository with a folder for each quantization
+        # a repository with a folder for each quantization
         folders.append(model.path.parent.parent)
     files = [
         path

@@ -1,4 +1,4 @@
-"""The list of models to begin with, as it lies in the resources. Worker threads."""
+"""The list of models to start with, from the resources. Worker threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ log = logging.getLogger(__name__)
 
 
 def read_list(path: Path | None = None) -> tuple[Recommended, ...]:
-    """Every model of the list; one that somebody broke while editing it is empty, and said so."""
+    """Every model of the list; an unreadable or invalid list counts as empty, with a line in the
+    log."""
     path = path or resources() / "models.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=RecommendedList).models

@@ -1,7 +1,7 @@
-"""Removing a model from the disk: which files are its own, and what space comes back.
+"""Removal of a model from the disk: the files that belong to it alone, and the space regained.
 
-In the cache that Hugging Face's tools share, snapshots point to blobs: a blob goes with the last
-pointer to it. Worker threads.
+In the cache shared by Hugging Face's tools, snapshots point to blobs: a blob is removed with the
+last pointer to it. Worker threads.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from headstart.core.models.installed import InstalledModel
 from headstart.core.models.split_files import parts
 from headstart.hub.sources import ModelSource
 
-# files beside the weights in a model's folder, by the names that programs write: other files that
-# lie there are somebody's own
+# files beside the weights in a model's folder, by the names that programs write: any other file
+# there is the user's own
 _BESIDE = re.compile(
     r"config\.json|generation_config\.json|tokenizer(?:_config)?\.json|tokenizer\.model(?:\.v\d+)?"
     r"|tekken\.json|special_tokens_map\.json|added_tokens\.json|vocab\.(?:json|txt|tiktoken)"
@@ -34,8 +34,8 @@ _WEIGHTS = re.compile(r"(?:model|weights)(?:[-.]\d+(?:-of-\d+)?)?\.safetensors")
 
 
 class Removal(Struct, frozen=True):
-    """Files that a removal takes. `size`: bytes that come back; `programs`: the code of whose
-    folder it is."""
+    """Files to remove. `size`: bytes regained; `program`: the code of the program that owns the
+    folder."""
 
     files: tuple[Path, ...]
     size: int
@@ -43,7 +43,7 @@ class Removal(Struct, frozen=True):
 
 
 def plan(model: InstalledModel) -> Removal:
-    """Plan the removal of a model; raises ModelProblem for what is not ours to remove."""
+    """Plan the removal of a model; raises ModelProblem for one that we must not remove."""
     if model.source == ModelSource.STARTER:
         raise ModelProblem("starter-stays", name=model.ref.name)
     if model.source == ModelSource.OLLAMA:
@@ -57,7 +57,7 @@ def plan(model: InstalledModel) -> Removal:
 
 
 def _of_folder(folder: Path) -> list[Path]:
-    """Files that make a folder a model: nothing else that lies there, and nothing below."""
+    """Files that make a folder a model: no other files, and no subfolders."""
     weights = _weights(folder)
     return [
         path
@@ -67,7 +67,7 @@ def _of_folder(folder: Path) -> list[Path]:
 
 
 def _weights(folder: Path) -> set[str]:
-    """Weight files that the folder's index names."""
+    """Weight files listed in the folder's index."""
     try:
         index = json.loads(read_regular(folder / "model.safetensors.index.json", _LARGEST_INDEX))
         return {name for name in index["weight_map"].values() if isinstance(name, str)}
@@ -76,7 +76,7 @@ def _weights(folder: Path) -> set[str]:
 
 
 def remove(removal: Removal) -> None:
-    """Take the files away, and folders that are empty then; raises ModelProblem."""
+    """Remove the files, and folders left empty; raises ModelProblem."""
     for file in removal.files:
         try:
             file.unlink(missing_ok=True)
@@ -89,7 +89,7 @@ def remove(removal: Removal) -> None:
 
 
 def _prune(folder: Path) -> None:
-    """Empty folders inside a repository of the cache, and the repository with them."""
+    """Remove empty folders inside a repository of the cache, then the empty repository."""
     repository = _repository(folder)
     while repository is not None and folder != repository.parent:
         with contextlib.suppress(OSError):
@@ -113,7 +113,7 @@ def _prune_repository(repository: Path) -> None:
 
 
 def _repository(path: Path) -> Path | None:
-    """The folder of the repository in the shared cache that a path is in."""
+    """The folder in the shared cache of the repository that a path belongs to."""
     for folder in (path, *path.parents):
         if folder.name.startswith("models--") and (folder / "snapshots").is_dir():
             return folder
@@ -121,7 +121,7 @@ def _repository(path: Path) -> Path | None:
 
 
 def _with_blobs(repository: Path, own: list[Path]) -> list[Path]:
-    """Also the same file of other commits, and the bytes that nothing else points to then."""
+    """Add the same file of other commits, and blobs without any other pointer."""
     snapshots = repository / "snapshots"
     blobs = {_identity(path) for path in own}
     inside = {path.relative_to(snapshots).parts[1:] for path in own if snapshots in path.parents}
@@ -144,7 +144,7 @@ def _with_blobs(repository: Path, own: list[Path]) -> list[Path]:
 
 
 def _identity(path: Path) -> tuple[int, int] | str:
-    """The file behind a name, through links of both kinds."""
+    """Identity of the file behind a name, through symbolic and hard links."""
     try:
         state = path.stat()
     except OSError:
@@ -153,7 +153,7 @@ def _identity(path: Path) -> tuple[int, int] | str:
 
 
 def _size(files: Iterable[Path]) -> int:
-    """Bytes that come back: of files all of whose names go."""
+    """Bytes regained: from files that lose all their names."""
     names: dict[tuple[int, int], int] = {}
     total = 0
     for file in files:

@@ -1,7 +1,7 @@
-"""Facts that decide a model's memory, from the head of its file. Worker and engine thread.
+"""Facts that decide a model's memory, from the header of its file. Worker and engine thread.
 
-Follows llama.cpp's `llama_hparams`: which layers have keys and values, how wide they are, and what
-recurrent layers keep instead. What a file does not say is taken as for a plain transformer.
+Follows llama.cpp's `llama_hparams`: layers with keys and values, their widths, and the states of
+recurrent layers. Missing facts are taken as for a plain transformer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headstart.core.models.split_files import parts
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, as_count, read_header
 
-# every so manyth layer looks at the whole context, where the file says nothing else
+# every n-th layer attends to the whole context, unless the file says otherwise
 _PERIODS = {
     "gemma2": 2,
     "gemma3": 6,
@@ -28,13 +28,13 @@ _PERIODS = {
     "exaone4": 4,
     "olmo2": 4,
 }
-# architectures that keep a state in most layers and keys in every fourth, unless they say otherwise
+# architectures with a state in most layers and keys in every fourth, unless they say otherwise
 _INTERVAL = ("qwen35", "qwen35moe", "qwen3next")
-# more than any model has: a damaged count must not ask for all memory
+# more than any model has: a damaged count must not allocate all memory
 _MOST_LAYERS = 4096
-# in every layer both
+# architectures with a state and keys in every layer
 _BOTH = ("falcon-h1",)
-# whose states llama.cpp can take back within the last forward (`llm_arch_supports_rs_rollback`)
+# whose states llama.cpp can undo within the last forward (`llm_arch_supports_rs_rollback`)
 _UNDO = frozenset(
     (
         "kimi-k3", "qwen35", "qwen35moe", "qwen4exp", "deepseek4", "glm5-next", "nemotron_h",
@@ -44,7 +44,7 @@ _UNDO = frozenset(
 
 
 class _Wanted:
-    """Which arrays of a header are kept: numbers that differ from layer to layer."""
+    """The header's arrays to keep: numbers that differ from layer to layer."""
 
     _ENDS = (
         ".head_count_kv",
@@ -62,7 +62,7 @@ WANTED = _Wanted()
 
 
 def read_shape(model: ModelRef) -> ModelShape:
-    """Raises ModelProblem, OSError. What did not change is read once."""
+    """Raises ModelProblem, OSError. Cached until the file changes."""
     status = (model.path / "config.json" if model.format == "mlx" else model.path).stat()
     return _read(model, status.st_size, status.st_mtime_ns)
 
@@ -81,7 +81,7 @@ def _read(model: ModelRef, _size: int, _changed: int) -> ModelShape:
         found,
         weights=sum(one.weights for one in headers),
         layer_weights=sum(one.layer_weights for one in headers),
-        # only those whose tensors are there
+        # only those with tensors
         own_layers=own,
         own_keys=found.own_keys * own // count if count else 0,
         own_values=found.own_values * own // count if count else 0,
@@ -89,7 +89,7 @@ def _read(model: ModelRef, _size: int, _changed: int) -> ModelShape:
 
 
 def of_header(header: GgufHeader) -> ModelShape:
-    """Also of a file that is not here: its first bytes are enough."""
+    """Needs only the first bytes of a file, so it works for remote files too."""
     says = _Says(header)
     width, heads = says("embedding_length"), says.most("attention.head_count")
     own_layers = min(says.layers, says("nextn_predict_layers"))
@@ -100,7 +100,7 @@ def of_header(header: GgufHeader) -> ModelShape:
     kv_heads = own if own is not None else [says("attention.head_count_kv") or heads] * layers
     if own is None and recurrent is not None and header.architecture not in _BOTH:
         kv_heads = [0 if state else count for count, state in zip(kv_heads, recurrent, strict=True)]
-    # the last layers of some look at the keys of earlier ones
+    # in some models the last layers reuse the keys of earlier ones
     kv_heads = kv_heads[: max(0, layers - says("attention.shared_kv_layers"))]
     key = says("attention.key_length") or size
     value = says("attention.value_length") or size
@@ -138,7 +138,7 @@ def of_header(header: GgufHeader) -> ModelShape:
 
 
 def of_config(config: Mapping[str, Any], weights: int) -> ModelShape:
-    """Shapes from a folder's `config.json`."""
+    """Shape from a folder's `config.json`."""
 
     def whole(*names: str) -> int:
         found = (as_count(config.get(name)) for name in names)
@@ -161,7 +161,7 @@ def of_config(config: Mapping[str, Any], weights: int) -> ModelShape:
 
 
 class _Says:
-    """The numbers that a header has for its architecture; 0 where it says nothing."""
+    """A header's numbers for its architecture; 0 where missing."""
 
     def __init__(self, header: GgufHeader) -> None:
         self._header = header
@@ -170,7 +170,7 @@ class _Says:
         return as_count(self._header.metadata.get(f"{self._header.architecture}.{name}", 0))
 
     def each(self, name: str, layers: int) -> list[int] | None:
-        """By layer, where they differ; 0 for layers that it says nothing of."""
+        """Numbers by layer, where they differ; 0 for layers without one."""
         found = self._header.arrays.get(f"{self._header.architecture}.{name}")
         if found is None:
             return None
@@ -185,7 +185,7 @@ class _Says:
 
 
 def _recurrent_layers(header: GgufHeader, says: _Says, layers: int) -> list[bool] | None:
-    """Which layers keep a state; None where none do."""
+    """Flags of layers with a state; None if no layer has one."""
     stateful = any(says(name) for name in ("ssm.inner_size", "wkv.head_size", "shortconv.l_cache"))
     if not stateful:
         return None
@@ -206,7 +206,7 @@ def _recurrent_layers(header: GgufHeader, says: _Says, layers: int) -> list[bool
 
 
 def _window_layers(header: GgufHeader, says: _Says, layers: int) -> list[bool]:
-    """Which layers see a window only; none where that is not known."""
+    """Flags of sliding-window layers; all False if unknown."""
     own = says.each("attention.sliding_window_pattern", layers)
     if own is not None:
         return [bool(value) for value in own] + [False] * (layers - len(own))
@@ -231,7 +231,7 @@ def _state(says: _Says, width: int, layers: int) -> int:
 
 
 def _feed_forward(says: _Says) -> int:
-    """The widest layer, for one token."""
+    """Width of the widest layer, for one token."""
     experts = says("expert_used_count") * says("expert_feed_forward_length")
     shared = says("expert_shared_feed_forward_length")
     return max(says.most("feed_forward_length"), experts + shared, 2 * says("ssm.inner_size"))

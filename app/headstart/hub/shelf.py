@@ -1,8 +1,8 @@
-"""The shelf: every model on this computer, wherever it lies, with what is known of each.
+"""The shelf: every model on this computer, at any location, with its known facts.
 
-What was seen is kept in a small file of the home, so that a look around costs no more than asking
-the system which files changed. A model is known by its content: moved or renamed it keeps its name,
-its notes and what was measured of it. Worker threads; one look at a time.
+Findings are kept in a small file of the home, so that a scan only has to check which files changed.
+A model is identified by content: after a move or a renaming it keeps its name, its notes and its
+measurements. Worker threads; one scan at a time.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from headstart.hub.draft_memory import DraftMemory
 from headstart.hub.kept_list import Kept, KeptFacts, KeptList, SeenFile
 from headstart.hub.sources import FolderModel, ModelFolder, ModelSource, walk
 
-# a file that changed so few seconds ago may still be written
+# a file that changed less than this many seconds ago may still be written
 _FRESH = 2.0
 
 
 class Shelf:
-    """`places` are asked for at each look: the user may add folders. Without a `path` nothing is
-    kept."""
+    """`places` is called at each scan: the user may add folders. Without a `path` nothing is
+    stored."""
 
     def __init__(self, path: Path | None, places: Callable[[], Sequence[ModelFolder]]) -> None:
         self._list = KeptList(path)
@@ -42,12 +42,12 @@ class Shelf:
         self._places = places
         self._moved: list[Moved] = []
 
-    # --- looking around ------------------------------------------------------------------
+    # --- scan ----------------------------------------------------------------------------
 
     def look(self, opened: Iterable[str] = ()) -> list[InstalledModel]:
-        """Everything that is here: the starter model, what the user opened, and what lies at the
-        places, each with its bytes once."""
-        # a slow disk keeps nobody waiting who only asks for a name
+        """All models: the starter model, models opened by the user, and those in the folders; each
+        content once."""
+        # without the lock: a slow disk must not delay a request for a name
         there = self._all(opened)
         with self._list.lock:
             kept = self._list.load()
@@ -60,13 +60,13 @@ class Shelf:
             return models
 
     def moved(self) -> list[Moved]:
-        """Models that were found elsewhere since the last call."""
+        """Models found at a new location since the last call."""
         with self._list.lock:
             moved, self._moved = self._moved, []
             return moved
 
     def ref(self, path: Path) -> ModelRef:
-        """The model at `path` as it is known; raises OSError when nothing is there."""
+        """The model at `path` with its known name; raises OSError if there is none."""
         found = library.ref(path)
         with self._list.lock:
             kept = self._list.load()
@@ -77,7 +77,7 @@ class Shelf:
             return self._named(replace(found, name=seen.name), seen.content, kept)
 
     def name_of(self, key: str) -> str:
-        """Name of a model, without a look at the disk; "" for one that was never seen."""
+        """Name of a model, without disk access; "" for one never seen."""
         with self._list.lock:
             kept = self._list.load()
             seen = kept.seen.get(key)
@@ -88,8 +88,8 @@ class Shelf:
             return own or self._called(seen, kept)
 
     def find(self, key: str) -> ModelRef:
-        """The model that a chat or the settings name, also where it lies elsewhere by now; raises
-        ModelProblem when it is gone."""
+        """The model with the key of a chat or of the settings, even if it has moved; raises
+        ModelProblem if it is gone."""
         path = Path(key)
         with contextlib.suppress(OSError):
             return self.ref(path)
@@ -104,7 +104,7 @@ class Shelf:
         raise ModelProblem("model-missing", path=path)
 
     def open(self, path: Path) -> ModelRef:
-        """Check what the user opened, and know it from now on; raises ModelProblem."""
+        """Check a model that the user opened, and remember it; raises ModelProblem."""
         found = library.open_model(path)
         with self._list.lock:
             kept = self._list.load()
@@ -113,25 +113,25 @@ class Shelf:
             self._list.save()
         return self.ref(found.path)
 
-    # --- what the user says of a model ---------------------------------------------------
+    # --- user data of a model ------------------------------------------------------------
 
     def rename(self, content: str, name: str) -> None:
-        """Set the model's name on this computer; "" for its file's name. The file stays as it
-        is."""
+        """Set the model's name on this computer; "" for its file's name. The file keeps its
+        name."""
         self._change(content, name=name.strip())
 
     def set_notes(self, content: str, notes: str) -> None:
         self._change(content, notes=notes)
 
     def used(self, key: str, at: float) -> None:
-        """A reply was written with it."""
+        """Note that a reply was generated with it."""
         with self._list.lock:
             seen = self._list.load().seen.get(key)
             if seen is not None:
                 self._change(seen.content, last_used=at)
 
     def forget(self, key: str) -> None:
-        """Its file was removed on purpose: it is gone, not moved."""
+        """Forget a model whose file was removed on purpose: it did not move."""
         with self._list.lock:
             kept = self._list.load()
             kept.seen.pop(key, None)
@@ -163,14 +163,14 @@ class Shelf:
                 found.append(FolderModel(ref.path, ref.name, ref.format, ModelSource.OPENED))
         for place in self._places():
             found += walk(place)
-        # the same file by two ways: what the user opened may lie in a folder that is walked
+        # the same file on two paths: an opened file may lie in a scanned folder
         first: dict[str, FolderModel] = {}
         for one in found:
             first.setdefault(str(one.path), one)
         return list(first.values())
 
     def _read(self, found: Iterable[FolderModel], kept: Kept) -> list[tuple[FolderModel, SeenFile]]:
-        """Facts of each, read where it is new or changed."""
+        """Facts of each, read from disk if new or changed."""
         result = []
         for one in found:
             try:
@@ -180,7 +180,7 @@ class Shelf:
                     seen = _look_at(one, state)
                     age = time.time() - state[1] / 1e9
                     if 0 <= age < _FRESH:
-                        # it may still be written: nothing is remembered of it yet
+                        # it may still be written: remember nothing about it
                         kept.seen.pop(str(one.path), None)
                         result.append((one, seen))
                         continue
@@ -196,22 +196,22 @@ class Shelf:
         return result
 
     def _follow_moved(self, kept: Kept, there: set[str]) -> None:
-        """Follow models whose bytes lie elsewhere now."""
+        """Track models whose bytes are at another location now."""
         for path in [path for path in kept.seen if path not in there]:
             if Path(path).exists():
-                # its folder is not walked any more
+                # its folder is no longer scanned
                 continue
             content = kept.seen.pop(path).content
             known = kept.known.get(content)
             paths = () if known is None else known.paths
             now = [one for one in paths if one in there and self._holds(one, content, kept)]
             if now:
-                # chats may name where it was, in copies and exports too
+                # chats may store the old path, in copies and exports too
                 self._moved.append(Moved(path, now[-1]))
 
     @staticmethod
     def _holds(path: str, content: str, kept: Kept) -> bool:
-        """True if these bytes lay there when somebody looked last: names are used again."""
+        """True if the path held these bytes at the last scan: paths can be reused."""
         seen = kept.seen.get(path)
         return seen is not None and seen.content == content
 
@@ -253,7 +253,7 @@ class Shelf:
 
     @staticmethod
     def _called(seen: SeenFile, kept: Kept) -> str:
-        """As people call it; with how it is stored, where another one is called the same."""
+        """Its display name; with its quantization if another model has the same name."""
         name = people_name(seen.name)
         same = {
             one.content
@@ -265,7 +265,7 @@ class Shelf:
 
 
 def _state(one: FolderModel) -> tuple[int, int]:
-    """Size and time of what decides whether it has to be read again; raises OSError."""
+    """Size and time that tell whether a file must be read again; raises OSError."""
     if one.format == "mlx":
         status = (one.path / "config.json").stat()
         return mlx_folder.weight_size(one.path), status.st_mtime_ns

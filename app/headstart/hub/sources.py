@@ -1,8 +1,8 @@
 """Locations of models on this computer: our own and the user's folders, and those of other
 programs.
 
-Everything is used in place. A source only names what is there; what a file says is read by the
-shelf. Pure walks over folders, called from worker threads; a folder that cannot be read is empty.
+Models are used in place. A source only lists them; the shelf reads the files. Pure walks over
+folders, called from worker threads; an unreadable folder counts as empty.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ModelFolder(Struct, frozen=True):
 
 
 class FolderModel(Struct, frozen=True):
-    """A model at its place; `name` is what people call it there."""
+    """A model at its location; `name` is its name in that source."""
 
     path: Path
     name: str
@@ -49,9 +49,9 @@ class FolderModel(Struct, frozen=True):
     source: ModelSource
 
 
-# deeper than any program puts its models
+# deeper than any program stores its models
 _DEEPEST = 6
-# of a folder that somebody chose by mistake, such as a whole disk
+# limit for a folder chosen by mistake, such as a whole disk
 _MOST_FOLDERS = 20_000
 _LARGEST_MANIFEST = 1 << 20
 _OLLAMA_WEIGHTS = "application/vnd.ollama.image.model"
@@ -73,13 +73,13 @@ def default_places(
         ModelFolder(ModelSource.GPT4ALL, _gpt4all(home)),
     ]
     if sys.platform == "linux" and not said.get("OLLAMA_MODELS"):
-        # where its service keeps them
+        # location used by its system service
         places.append(ModelFolder(ModelSource.OLLAMA, Path("/usr/share/ollama/.ollama/models")))
     return places
 
 
 def walk(place: ModelFolder) -> Iterator[FolderModel]:
-    """Every model of a place, by name."""
+    """Every model of a location, by name."""
     with contextlib.suppress(OSError):
         yield from _WALKS.get(place.source, _files)(place)
 
@@ -105,7 +105,7 @@ def _gpt4all(home: Path) -> Path:
 
 
 def _files(place: ModelFolder) -> Iterator[FolderModel]:
-    """GGUF files, and folders with weights in MLX's format, however deep."""
+    """GGUF files, and folders with weights in MLX's format, at any depth."""
     been: set[tuple[int, int]] = set()
 
     def inside(folder: Path, depth: int) -> Iterator[FolderModel]:
@@ -134,7 +134,7 @@ def _files(place: ModelFolder) -> Iterator[FolderModel]:
 
 
 def _hugging_face(place: ModelFolder) -> Iterator[FolderModel]:
-    """Models in the newest commit of each repository, and those that only older ones have."""
+    """Models in the newest commit of each repository, and models that only older commits have."""
     for repository in _entries(place.folder):
         if repository.name.startswith("models--"):
             yield from _repository(place, place.folder / repository.name)
@@ -159,7 +159,7 @@ def _repository(place: ModelFolder, folder: Path) -> Iterator[FolderModel]:
 
 
 def _commits(folder: Path) -> list[str]:
-    """The one of the main branch first, then the newest."""
+    """Commits, the main branch's first, then by age, newest first."""
     main = ""
     with contextlib.suppress(OSError, ValueError):
         main = (folder / "refs/main").read_text(encoding="utf-8").strip()
@@ -170,7 +170,7 @@ def _commits(folder: Path) -> list[str]:
 
 
 def _ollama(place: ModelFolder) -> Iterator[FolderModel]:
-    """Manifests name blobs; the weights are one of them."""
+    """Models of manifests, which name their weights among other blobs."""
     root = place.folder / "manifests"
     for folder, _, names in os.walk(root):
         for name in sorted(names):
@@ -184,7 +184,7 @@ def _ollama(place: ModelFolder) -> Iterator[FolderModel]:
 
 
 def ollama_projectors(weights: Path) -> Iterator[Path]:
-    """Projectors that manifests name beside a model's weights."""
+    """Projectors that manifests list with a model's weights."""
     blobs = weights.parent
     root = blobs.parent / "manifests"
     if blobs.name != "blobs" or not root.is_dir():
@@ -218,7 +218,7 @@ _WALKS: dict[ModelSource, Callable[[ModelFolder], Iterable[FolderModel]]] = {
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     with contextlib.suppress(OSError), os.scandir(folder) as found:
-        # a name in another encoding can neither be kept nor given to llama.cpp
+        # a name in another encoding can neither be stored nor passed to llama.cpp
         named = (entry for entry in found if is_text(entry.name))
         return sorted(named, key=lambda entry: entry.name)
     return []
@@ -228,7 +228,7 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
-        # a link to itself, or to where nobody may look
+        # a link to itself, or to a folder without access
         return False
 
 

@@ -1,4 +1,4 @@
-"""SQLite: chats, the message tree, the journal of replies being written, and the settings file.
+"""SQLite: chats, the message tree, the journal of unfinished replies, and the settings file.
 
-The only room that knows SQL. Everything runs on one storage thread (`worker.Storage`).
+The only room with SQL. Everything runs on one storage thread (`worker.Storage`).
 """

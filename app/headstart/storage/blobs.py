@@ -1,7 +1,7 @@
-"""Blobs: the bytes of files and images, kept by their content. On the storage thread.
+"""Blobs: the bytes of files and images, addressed by content. On the storage thread.
 
-A blob lies under its SHA-256 in the home; the same bytes lie there once. Those of private chats
-stay in memory.
+A blob is stored in the home under its SHA-256, so equal bytes are stored once. Those of private
+chats stay in memory.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Blobs:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._memory: dict[str, bytes] = {}
-        # put since the start: a message that names them may not be stored yet
+        # added since the start: the message that refers to them may not be stored yet
         self._fresh: set[str] = set()
 
     def put(self, data: bytes, media_type: str) -> BlobRef:
-        """Keep bytes; raises OSError where the disk does not take them."""
+        """Store bytes; raises OSError if the disk does not take them."""
         digest = hashlib.sha256(data).hexdigest()
         self._fresh.add(digest)
         if self._folder is None:
@@ -38,7 +38,7 @@ class Blobs:
         return BlobRef(digest, len(data), media_type)
 
     def get(self, blob: BlobRef) -> bytes:
-        """The bytes; raises EnvironmentProblem where they are gone, or not what they were."""
+        """The bytes; raises EnvironmentProblem if they are gone or damaged."""
         try:
             if self._folder is None:
                 data = self._memory[blob.digest]
@@ -51,16 +51,16 @@ class Blobs:
         return data
 
     def settle(self, digests: Collection[str]) -> None:
-        """Messages that named these were stored: they go with the last message that does."""
+        """Note that messages with these blobs were stored: a blob goes with its last message."""
         self._fresh.difference_update(digests)
 
     def free(
         self, used: Collection[str], named_by_copies: Callable[[], Collection[str] | None] = tuple
     ) -> int:
-        """Remove what no message names any more, and what was left half written; how many.
+        """Remove blobs that no message refers to, and unfinished files; returns the number.
 
-        `named_by_copies` is asked only where there is something to remove: a copy that is put back
-        finds its files. None: a copy cannot be asked now, and nothing is removed.
+        `named_by_copies` is called only if there is something to remove, so that the files of a
+        restored copy stay. It returns None if a copy is unreadable now: then no file is removed.
         """
         kept, removed = {*used, *self._fresh}, 0
         for digest in set(self._memory) - kept:
@@ -91,7 +91,7 @@ class Blobs:
     @staticmethod
     def _write(path: Path, data: bytes) -> None:
         there = path.is_file() and path.stat().st_size == len(data)
-        # one that was damaged is written again
+        # rewrite a damaged one
         if there and hashlib.sha256(path.read_bytes()).hexdigest() == path.name:
             return
         path.parent.mkdir(parents=True, exist_ok=True)

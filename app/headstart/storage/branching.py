@@ -1,4 +1,4 @@
-"""Branches of a chat: showing the one on which a message lies, the map of all, removing one.
+"""Branches of a chat: showing a message's branch, the map of all branches, removing one.
 On the storage thread."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headstart.storage.tables.definitions import messages, parts
 from headstart.storage.tables.rows import role_of
 from headstart.storage.transfers import TransferTable
 
-# characters of a message that the map shows
+# characters of a message in the map
 _WORDS = 120
 # below SQLite's limit on bound variables
 _CHUNK = 500
@@ -29,7 +29,7 @@ class BranchTable:
         self._transfers = transfers
 
     def show(self, message_id: str) -> bool:
-        """Have the branch on show on which a message lies; whether that changed anything."""
+        """Show the branch with this message; returns whether that changed anything."""
         with self._table.changing() as connection:
             chat_id = connection.scalar(
                 select(messages.c.chat_id).where(messages.c.id == message_id)
@@ -51,7 +51,7 @@ class BranchTable:
         return changed
 
     def from_end(self, chat_id: str, message_id: str) -> int | None:
-        """Number of messages of the shown branch from this one on; None where it is on another
+        """Number of messages of the shown branch from this one on; None if it is on another
         branch."""
         with self._engine.begin() as connection:
             ids = self._table.tree(connection, chat_id).branch()
@@ -90,7 +90,7 @@ class BranchTable:
         ]
 
     def siblings(self, chat_id: str, message_id: str) -> list[Message]:
-        """All versions of a message, in their order."""
+        """All versions of a message, in order."""
         with self._engine.begin() as connection:
             tree = self._table.tree(connection, chat_id)
             if message_id not in tree.parents:
@@ -99,7 +99,7 @@ class BranchTable:
             return self._table.values(connection, tree, ids)
 
     def below(self, chat_id: str, message_id: str) -> list[str]:
-        """A message and all that follow it, on every branch."""
+        """A message and all its descendants, on every branch."""
         with self._engine.begin() as connection:
             tree = self._table.tree(connection, chat_id)
         found, left = [], [message_id] if message_id in tree.parents else []
@@ -110,8 +110,8 @@ class BranchTable:
         return found
 
     def find(self, chat_id: str, query: str, everywhere: bool) -> list[FoundInChat]:
-        """Messages with a query, in the order of the branch on show; with `everywhere`, those of
-        other branches after them."""
+        """Messages that match a query, in the order of the shown branch; with `everywhere`, those
+        of other branches after them."""
         with self._engine.begin() as connection:
             tree = self._table.tree(connection, chat_id)
             ids = tree.branch()
@@ -134,8 +134,8 @@ class BranchTable:
         return found
 
     def remove(self, chat_id: str, message_id: str) -> RemovedBranch | None:
-        """Take a message and what follows it out; what was taken, for `put_back`. None where there
-        is nothing like that."""
+        """Remove a message and its descendants; returns them for `put_back`. None if there is no
+        such message."""
         whole = self._transfers.read(chat_id)
         if whole is None:
             return None
@@ -154,7 +154,7 @@ class BranchTable:
                 inside = messages.c.id.in_(chunk)
                 found = connection.execute(select(messages.c.id, messages.c.position).where(inside))
                 positions |= {row[0]: row[1] for row in found}
-                # parents first become None: SQLite gives up on cascades a thousand messages deep
+                # set parents to None first: SQLite fails on cascades a thousand messages deep
                 connection.execute(update(messages).where(inside).values(parent_id=None))
             for chunk in _chunks(ids):
                 connection.execute(delete(messages).where(messages.c.id.in_(chunk)))
@@ -172,7 +172,7 @@ class BranchTable:
         return RemovedBranch(removed, positions, shown)
 
     def put_back(self, removed: RemovedBranch) -> None:
-        """Restore the messages that `remove` took out, in their place."""
+        """Restore the messages that `remove` took out, at their positions."""
         tree = removed.tree
         self._transfers.add([tree])
         with self._table.changing() as connection:
@@ -196,7 +196,7 @@ class BranchTable:
 
 
 def _below(values: Sequence[Message], message_id: str) -> list[Message]:
-    """A message and all that follow it, each after its parent."""
+    """A message and all its descendants, each after its parent."""
     inside, found = {message_id}, []
     for message in values:
         if message.id in inside or message.parent_id in inside:

@@ -99,7 +99,7 @@ class ChatTable:
         self._set(chat_id, pinned=pinned)
 
     def move(self, ids: Sequence[str], folder: str) -> None:
-        """Into a folder; "" for none."""
+        """Move chats into a folder; "" for none."""
         self._set_all(ids, folder=folder or None)
 
     def set_tags(self, chat_id: str, tags: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ class ChatTable:
         self._set_all(ids, archived_at=now_ms() if archived else None)
 
     def set_unseen(self, chat_id: str, unseen: bool) -> None:
-        """Mark a chat whose reply the user has not seen yet, or clear the mark."""
+        """Mark a chat as having a reply not yet shown, or clear the mark."""
         self._set(chat_id, unseen=unseen)
 
     def set_options(self, chat_id: str, options: ChatOptions) -> None:
@@ -119,7 +119,7 @@ class ChatTable:
         self._set(chat_id, model=model)
 
     def move_model(self, before: str, now: str) -> list[str]:
-        """A model lies elsewhere: the chats that name it follow. Returns which."""
+        """Update the chats of a model that was moved. Returns their ids."""
         with self._engine.begin() as connection:
             found = connection.scalars(select(chats.c.id).where(chats.c.model == before)).all()
             connection.execute(update(chats).where(chats.c.model == before).values(model=now))
@@ -136,7 +136,7 @@ class ChatTable:
         self._set(chat_id, deleted_at=now_ms())
 
     def restore(self, chat_id: str) -> bool:
-        """True if the chat was still there."""
+        """Bring a deleted chat back; True if it still existed."""
         with self._engine.begin() as connection:
             found = connection.execute(
                 update(chats).where(chats.c.id == chat_id).values(deleted_at=None)
@@ -144,13 +144,13 @@ class ChatTable:
         return found.rowcount > 0
 
     def deleted(self) -> list[str]:
-        """The chats that are hidden."""
+        """The ids of the deleted chats."""
         query = select(chats.c.id).where(chats.c.deleted_at.is_not(None))
         with self._engine.begin() as connection:
             return list(connection.execute(query).scalars())
 
     def trashed(self) -> list[TrashedChat]:
-        """The chats that are hidden, the last deleted first."""
+        """The deleted chats, the last deleted first."""
         query = (
             select(chats.c.id, chats.c.title, chats.c.deleted_at, _shown().label("count_"))
             .where(chats.c.deleted_at.is_not(None))
@@ -166,7 +166,7 @@ class ChatTable:
         """Remove chats for good."""
         with self._engine.begin() as connection:
             for one in ids:
-                # parents first become None: SQLite gives up on cascades a thousand messages deep
+                # set parents to None first: SQLite fails on cascades a thousand messages deep
                 inside = messages.c.chat_id == one
                 connection.execute(update(messages).where(inside).values(parent_id=None))
                 connection.execute(delete(messages).where(inside))
@@ -174,13 +174,14 @@ class ChatTable:
                 self._purge_tokens(connection, one)
                 connection.execute(delete(chats).where(chats.c.id == one))
             if ids:
-                # whose words are in them, nothing says
+                # they do not record which chats their words come from
                 mixed = speed_profiles.c.kind == ProfileKind.RECYCLED
                 connection.execute(delete(speed_profiles).where(mixed))
 
     @staticmethod
     def _purge_tokens(connection: Connection, chat_id: str) -> None:
-        """Tokens are the text, for who has the vocabulary. Files go with `Prefixes.forget`."""
+        """Tokens can be decoded to the text with the vocabulary. `Prefixes.forget` removes
+        files."""
         uses = prefix_uses.c
         own = select(uses.key).where(uses.chat_id == chat_id)
         others = select(uses.key).where(uses.chat_id != chat_id)
@@ -200,7 +201,7 @@ class ChatTable:
 
 
 def _shown() -> ColumnElement[int]:
-    """Number of a chat's messages on show."""
+    """Number of a chat's shown messages."""
     every = (
         select(func.count())
         .select_from(messages)

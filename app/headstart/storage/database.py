@@ -1,4 +1,4 @@
-"""Opening the database file: pragmas, transactions and the way errors are told.
+"""Opening the database file: pragmas, transactions and the conversion of errors.
 
 Called on the storage thread only. SQLAlchemy's pool is a single connection that lives as long
 as the program.
@@ -18,14 +18,14 @@ from headstart.core.text.folding import fold, plain
 from headstart.core.text.whole import whole
 from headstart.storage import schema
 
-# in the information of a connection that may not write
+# key in the info of a read-only connection
 READ_ONLY = "read only"
 
 
 def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
     """An engine over `path` with WAL and foreign keys on; transactions begin IMMEDIATE.
 
-    Without a path the database is in memory, and begins as `image` if there is one.
+    Without a path the database is in memory, with `image` as its initial content if given.
     """
 
     def connect() -> sqlite3.Connection:
@@ -38,42 +38,42 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
         "sqlite://",
         creator=connect,
         poolclass=StaticPool,
-        # an error's text goes to the log; words must not
+        # an error's message goes to the log, which must not contain text
         hide_parameters=True,
     )
 
     @event.listens_for(engine, "connect")
     def _on_connect(raw: sqlite3.Connection, _record: Any) -> None:
-        # one byte that is not UTF-8 must not make a whole chat unreadable
+        # a single byte that is not UTF-8 must not make a whole chat unreadable
         raw.text_factory = _text
         # the source of the index of words
         raw.create_function("fold", 1, fold, deterministic=True)
-        # SQLite's own way knows the letters of English only
+        # SQLite's own lower() knows only English letters
         raw.create_function("plain", 1, _plain, deterministic=True)
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("PRAGMA foreign_keys=ON")
         # deleted text is overwritten
         raw.execute("PRAGMA secure_delete=ON")
-        # the one transaction that must survive a power cut asks for FULL (see `durable`)
+        # the one transaction that must survive a power cut requests FULL (see `durable`)
         raw.execute("PRAGMA synchronous=NORMAL")
 
     @event.listens_for(engine, "before_cursor_execute", retval=True)
     def _on_execute(
         _connection: Connection, _cursor: Any, statement: str, parameters: Any, *_: Any
     ) -> tuple[str, Any]:
-        # whatever it is, and wherever it came from: half a character must not cost the rest
+        # from any source: lone surrogates must not make a statement fail
         return statement, _storable(parameters)
 
     @event.listens_for(engine, "begin")
     def _on_begin(connection: Connection) -> None:
-        # a deferred transaction that turns into a writer can fail in the middle
+        # a deferred transaction that starts to write can fail in the middle
         connection.exec_driver_sql("BEGIN" if connection.info.get(READ_ONLY) else "BEGIN IMMEDIATE")
 
     return engine
 
 
 def _storable(given: Any) -> Any:
-    """Parameters of a statement, with whole characters only; the same object where they are."""
+    """Parameters of a statement without lone surrogates; the same object if there are none."""
     if isinstance(given, str):
         return whole(given)
     if isinstance(given, dict):
@@ -96,12 +96,12 @@ def _text(data: bytes) -> str:
 def open_database(path: Path, backups: Path) -> Engine:
     """Open or create the database and bring its schema up to date.
 
-    Raises DatabaseProblem, with the file left as it was, when it is foreign or newer than this
-    program, and SQLite's or the system's errors for everything else; see `opening`.
+    Raises DatabaseProblem, leaving the file unchanged, if it is foreign or newer than this program,
+    and SQLite's or the system's errors for everything else; see `opening`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        # before anything is written: a file that is refused keeps every byte
+        # before any write: a rejected file keeps every byte
         schema.check_known(path)
     engine = open_engine(path)
     try:
@@ -113,7 +113,7 @@ def open_database(path: Path, backups: Path) -> Engine:
 
 
 def open_memory() -> Engine:
-    """A database that is never on disk, with the same tables; gone when it is closed."""
+    """A database with the same tables that is never on disk; gone when it is closed."""
     engine = open_engine(None)
     with engine.begin() as connection:
         connection.exec_driver_sql("PRAGMA temp_store=MEMORY")
@@ -131,16 +131,16 @@ def durable(engine: Engine, full: bool) -> None:
 
 
 def forbid_writing(engine: Engine) -> None:
-    """From now on SQLite refuses every change; for databases in memory, which have one connection
-    as long as they live."""
+    """Make SQLite refuse every change from now on; for databases in memory, whose single connection
+    lives as long as they do."""
     with engine.connect() as connection:
         connection.info[READ_ONLY] = True
         connection.exec_driver_sql("PRAGMA query_only=ON")
 
 
 def leave_nothing_deleted(engine: Engine) -> bool:
-    """Have what was deleted also out of the write-ahead log: its pages are in the file now. False
-    where somebody reads what was there before."""
+    """Remove deleted data from the write-ahead log too, by writing its pages to the file. False if
+    a reader still needs the old state."""
     raw = engine.raw_connection()
     try:
         row = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -1,4 +1,4 @@
-"""Folders of chats: those that were made, and those that chats name. On the storage thread."""
+"""Folders of chats: stored ones, and those that chats name. On the storage thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FolderTable:
         self._engine = engine
 
     def all(self) -> list[Folder]:
-        """In the user's order, new ones last; each that is named, and all that they lie in."""
+        """All stored and named folders with their parents, in the user's order, new ones last."""
         with self._engine.begin() as connection:
             known = {
                 folder.path: folder
@@ -41,7 +41,7 @@ class FolderTable:
         return sorted(known.values(), key=lambda one: (one.position, one.path.casefold()))
 
     def get(self, path: str) -> Folder | None:
-        """None for one that says nothing of its own."""
+        """Returns None for a folder without a row."""
         with self._engine.begin() as connection:
             row = connection.execute(select(folders).where(folders.c.path == path)).first()
         if row is None:
@@ -49,15 +49,14 @@ class FolderTable:
         return _folder(row)
 
     def above(self, path: str) -> tuple[Folder, ...]:
-        """A folder and those that it lies in, the innermost first; without those that say nothing
-        of their own."""
+        """A folder and its parents, the innermost first; without those that have no row."""
         names = path.split("/")
         paths = ["/".join(names[:count]) for count in range(len(names), 0, -1)]
         found = (self.get(one) for one in paths if one)
         return tuple(folder for folder in found if folder is not None)
 
     def save(self, folder: Folder) -> None:
-        """As it is from now on; one that is new comes last."""
+        """Store the folder; a new one comes last."""
         values = {
             "options": rows.encode_options(folder.options),
             "model": folder.model,
@@ -91,7 +90,7 @@ class FolderTable:
                     )
 
     def rename(self, before: str, now: str) -> None:
-        """With everything that is in it; into one that is there, the two become one."""
+        """Rename a folder with its content; merges it into an existing one of the new name."""
         with self._engine.begin() as connection:
             for table, column in ((chats, chats.c.folder), (folders, folders.c.path)):
                 named = connection.scalars(
@@ -106,7 +105,7 @@ class FolderTable:
                     )
 
     def remove(self, path: str) -> None:
-        """The folder and those in it; their chats are in the one that it lay in."""
+        """Remove a folder and those inside; their chats move to the parent folder."""
         above = path.rpartition("/")[0]
         with self._engine.begin() as connection:
             connection.execute(delete(folders).where(_inside(folders.c.path, path)))
@@ -116,8 +115,8 @@ class FolderTable:
 
 
 def _folder(row: Row[Any]) -> Folder | None:
-    """None for a row whose name is none. Other programs may have written anything: values that a
-    folder cannot have are its own defaults."""
+    """Returns None for a row with an invalid name. Other programs may have written anything:
+    invalid values are replaced by a folder's defaults."""
     if not isinstance(row.path, str):
         return None
     options = row.options if isinstance(row.options, str) else "{}"

@@ -1,7 +1,7 @@
-"""The message tree, turns and the journal of a reply being written. On the storage thread.
+"""The message tree, turns and the journal of an unfinished reply. On the storage thread.
 
-A branch is the way from a root down the active children. Nothing here ever removes words: an
-edit or a new try adds a sibling and makes it the active one.
+A branch is the path from a root down the active children. Nothing in this module removes text: an
+edit or another try adds a sibling and makes it the active one.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from headstart.storage.trees import SoundTree, sound_tree
 
 log = logging.getLogger(__name__)
 
-# of a damaged text's length: bytes that are no characters any more count differently
+# relative to a damaged text's length: bytes that are no longer characters count differently
 _SAME_LENGTH = 0.9
-# trees that are kept
+# number of cached trees
 _TREES = 4
 
 
 class MessageTable:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        # of the chats that were looked at last
+        # of the most recently used chats
         self._trees: OrderedDict[str, SoundTree] = OrderedDict()
         self._repaired: list[str] = []
-        # finds a text that was damaged, by message and position, in the copies
+        # finds a damaged text, by message and position, in the copies of the database
         self.find_copy: Callable[[str, int], list[StoredPart]] = lambda *_: []
         # called after messages were stored
         self.on_stored: Callable[[], None] = lambda: None
@@ -56,7 +56,7 @@ class MessageTable:
 
         `chat` is created before them, in the same transaction.
 
-        Waits for the disk: after this the user's words survive a power cut.
+        Waits for the disk: from then on the user's text survives a power cut.
         """
         durable(self._engine, True)
         try:
@@ -72,7 +72,7 @@ class MessageTable:
         self.on_stored()
 
     def reopen(self, message_id: str) -> None:
-        """Open a stored message again, to go on writing it."""
+        """Open a stored message again, to continue it."""
         with self._engine.begin() as connection:
             connection.execute(
                 update(messages)
@@ -81,13 +81,13 @@ class MessageTable:
             )
 
     def branch(self, chat_id: str) -> list[Message]:
-        """The chat's active messages from the root to the leaf, with parts and last figures."""
+        """The chat's active messages from the root to the leaf, with parts and latest stats."""
         return self.page(chat_id, count=0).messages
 
     def page(self, chat_id: str, before: str | None = None, count: int = PAGE) -> BranchPage:
-        """The last `count` messages of the branch, or of those before one of them; 0: all.
+        """The last `count` messages of the branch, or of the part before `before`; 0: all.
 
-        A tree that is damaged is repaired first; `take_repaired` tells of it.
+        A damaged tree is repaired first; `take_repaired` reports it.
         """
         with self._engine.begin() as connection:
             tree = self.tree(connection, chat_id)
@@ -98,7 +98,7 @@ class MessageTable:
             return BranchPage(values, first, tree.leaves)
 
     def get(self, message_id: str) -> Message | None:
-        """One message; None where there is none."""
+        """One message; None if it does not exist."""
         with self._engine.begin() as connection:
             chat_id = connection.execute(
                 select(messages.c.chat_id).where(messages.c.id == message_id)
@@ -109,7 +109,7 @@ class MessageTable:
         return found[0] if found else None
 
     def values(self, connection: Connection, tree: SoundTree, ids: Sequence[str]) -> list[Message]:
-        """Messages by their ids, in that order, as far as they are there."""
+        """Messages by their ids, in that order; missing ones are skipped."""
         by_id: dict[str, Row[Any]] = {}
         found: dict[str, list[tuple[Part, bool]]] = defaultdict(list)
         stats: dict[str, TurnStats | None] = {}
@@ -141,12 +141,13 @@ class MessageTable:
         return result
 
     def _part(self, connection: Connection, row: Row[Any]) -> tuple[Part, bool]:
-        """A part; one that was damaged comes back from a copy if it can."""
+        """A part; a damaged one is restored from a copy if possible."""
         part, sound = rows.part_value(row)
         if sound:
             return part, True
         for copy in self.find_copy(row.message_id, row.position):
-            # the digest may be what was damaged; a shorter text is one from before it went on
+            # the digest itself may be damaged; a shorter text is from before the reply was
+            # continued
             same_text = len(copy.text) >= _SAME_LENGTH * len(part.text)
             if not (copy.digest == row.digest or same_text) or not copy.is_sound:
                 continue
@@ -157,7 +158,7 @@ class MessageTable:
         return part, False
 
     def used_blobs(self, of_chats: Sequence[str] | None = None) -> set[str]:
-        """The digests of the blobs that messages name: all of them, or those of some chats."""
+        """The digests of blobs that messages refer to: all, or those of some chats."""
         found = select(parts.c.blob).where(parts.c.blob.is_not(None)).distinct()
         if of_chats is not None:
             inside = select(messages.c.id).where(messages.c.chat_id.in_(of_chats))
@@ -166,20 +167,20 @@ class MessageTable:
             return set(connection.execute(found).scalars())
 
     def take_repaired(self) -> list[str]:
-        """The chats whose trees had to be repaired since this was last asked."""
+        """The chats whose trees were repaired since the last call."""
         repaired, self._repaired = self._repaired, []
         return repaired
 
     def forget(self, chat_id: str) -> None:
-        """Messages of this chat were written elsewhere: its tree is not known any more."""
+        """Drop the cached tree of a chat whose messages were changed elsewhere."""
         self._trees.pop(chat_id, None)
 
     def forget_all(self) -> None:
-        """The same for every chat."""
+        """Drop all cached trees."""
         self._trees.clear()
 
     def tree(self, connection: Connection, chat_id: str) -> SoundTree:
-        """The chat's tree: read whole the first time, then kept up to date."""
+        """The chat's tree: read from the database once, then kept up to date."""
         known = self._trees.get(chat_id)
         if known is not None:
             self._trees.move_to_end(chat_id)
@@ -200,7 +201,7 @@ class MessageTable:
                 with connection.begin_nested():
                     self._repair(connection, chat_id, tree)
             except SQLAlchemyError:
-                # a database that cannot be written is shown as it should be
+                # a read-only database is shown repaired all the same
                 log.warning("a damaged tree could not be repaired on the disk")
         self._trees[chat_id] = tree
         while len(self._trees) > _TREES:
@@ -209,7 +210,7 @@ class MessageTable:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Connection]:
-        """A transaction that changes trees: those that are kept go with it when it fails."""
+        """A transaction that changes trees; drops the cached ones if it fails."""
         try:
             with self._engine.begin() as connection:
                 yield connection
@@ -228,7 +229,7 @@ class MessageTable:
         connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 
     def show_version(self, message_id: str, step: int) -> None:
-        """Make the sibling `step` places on the active one; stays at the ends."""
+        """Activate the sibling `step` positions further; stops at the ends."""
         with self.changing() as connection:
             row = connection.execute(select(messages).where(messages.c.id == message_id)).one()
             same_parent = (
@@ -248,7 +249,7 @@ class MessageTable:
             self.note_shown(connection, row.chat_id)
 
     def journal(self, message_id: str, new: Iterable[WrittenPart]) -> None:
-        """Add streamed text that is not yet in parts; called at least once a second."""
+        """Append streamed text that is not yet in parts; called at least once a second."""
         with self._engine.begin() as connection:
             last = connection.execute(
                 select(func.max(journal.c.seq)).where(journal.c.message_id == message_id)
@@ -275,7 +276,7 @@ class MessageTable:
         stats: TurnStats | None,
         error: str | None = None,
     ) -> None:
-        """End a turn: its parts, figures and status in one transaction."""
+        """End a turn: its parts, stats and status in one transaction."""
         with self._engine.begin() as connection:
             damaged = any(not part.is_sound for part in self._stored(connection, message_id))
             self._write_parts(connection, message_id, joined(all_parts), damaged)
@@ -296,7 +297,8 @@ class MessageTable:
             connection.execute(update(chats).where(chats.c.id == chat_id).values(updated_at=now))
 
     def recover(self) -> int:
-        """Close what a killed program left open, journaled text included; returns how many."""
+        """Close messages that a killed program left open, with their journaled text; returns their
+        number."""
         with self._engine.begin() as connection:
             left = list(
                 connection.execute(
@@ -358,7 +360,7 @@ class MessageTable:
     def _write_parts(
         connection: Connection, message_id: str, new: Sequence[Part], damaged: bool = False
     ) -> None:
-        """`damaged`: what was there before was not sound, and stays marked as that."""
+        """`damaged`: the old parts were damaged, and the new ones stay marked as such."""
         connection.execute(delete(parts).where(parts.c.message_id == message_id))
         values = [
             {"message_id": message_id, "position": position, **rows.part_row(part)}
@@ -370,14 +372,14 @@ class MessageTable:
             connection.execute(insert(parts), values)
 
     def note_shown(self, connection: Connection, chat_id: str) -> None:
-        """Note the number of messages on show, for the list of chats."""
+        """Store the number of shown messages, for the list of chats."""
         shown = len(self.tree(connection, chat_id).branch())
         connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 
     def activate(
         self, connection: Connection, chat_id: str, parent_id: str | None, child_id: str | None
     ) -> None:
-        """Have this child of a message (of the chat) on show; None where it has none."""
+        """Show this child of a message, or of the chat; None if it has no children."""
         tree = self._trees.get(chat_id)
         if tree is not None and child_id is not None:
             tree.active[parent_id] = child_id

@@ -39,7 +39,7 @@ class ProfileTable:
             )
 
     def forget_words(self) -> None:
-        """Delete the words of all models: nothing records whose they are."""
+        """Delete the words of all models: nothing records which chats they come from."""
         mixed = speed_profiles.c.kind == ProfileKind.RECYCLED
         with self._engine.begin() as connection:
             connection.execute(delete(speed_profiles).where(mixed))

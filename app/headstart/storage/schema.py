@@ -1,7 +1,7 @@
-"""The schema's version: what this program knows, what the file has, and the way between.
+"""The schema's version: the program's, the file's, and the migrations between them.
 
-Alembic costs a third of a second to import, so it is imported only when there is something to
-migrate: a new file gets its tables at once. A copy of the file is taken before each migration.
+Alembic takes a third of a second to import, so it is imported only for a migration: a new file gets
+its tables at once. A copy of the file is made before each migration.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from headstart.storage.tables.definitions import metadata
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 HEAD = REVISIONS[-1]
-# as Alembic makes it
+# identical to Alembic's
 _VERSION = """CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 )"""
-# Alembic's context is one for the whole process; a backup is migrated beside the database
+# Alembic's context is global to the process, and a copy may be migrated beside the database
 _migrating = threading.Lock()
 
 
@@ -45,7 +45,7 @@ def check_known(path: Path) -> None:
 
 
 def check_current(engine: Engine, path: Path) -> None:
-    """Raise DatabaseProblem for a database, open already, that a newer version wrote."""
+    """Raise DatabaseProblem for an open database that a newer version wrote."""
     current = _current(engine)
     if current is not None and current not in REVISIONS:
         raise DatabaseProblem("database-newer", path=path)
@@ -57,7 +57,7 @@ def is_current(engine: Engine) -> bool:
 
 
 def bring_up_to_date(engine: Engine, path: Path | None, backups: Path) -> None:
-    """Migrate to `HEAD` where needed, after a copy; without a path (in memory) there is none."""
+    """Migrate to `HEAD` if needed, after making a copy; none without a path (in memory)."""
     current = _current(engine)
     if current == HEAD or (current is None and _began(engine)):
         return
@@ -67,14 +67,14 @@ def bring_up_to_date(engine: Engine, path: Path | None, backups: Path) -> None:
 
 
 def create_tables(connection: Connection) -> None:
-    """The tables of `HEAD`, of which there are none yet."""
+    """Create the tables of `HEAD` in an empty database."""
     metadata.create_all(connection)
     for statement in search_tables.CREATE:
         connection.exec_driver_sql(statement)
 
 
 def _began(engine: Engine) -> bool:
-    """True for a file that was empty, and has the tables of `HEAD` now."""
+    """Create the tables of `HEAD` in an empty file; False if the file is not empty."""
     with engine.begin() as connection:
         if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar():
             return False
@@ -96,7 +96,7 @@ def _current(engine: Engine) -> str | None:
 
 
 def migrate(engine: Engine) -> None:
-    """Go through the migrations that the database has not had, all of them or none."""
+    """Run all missing migrations, or none if one fails."""
     from alembic import command
     from alembic.config import Config
 

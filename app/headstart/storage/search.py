@@ -1,7 +1,7 @@
-"""Finding words in the texts of messages. On the storage thread.
+"""Search for words in the texts of messages. On the storage thread.
 
-The index follows the texts by triggers (`search_tables`). What was there before it existed is added
-in slices, the newest first, while nothing else is to be done.
+Triggers keep the index in step with the texts (`search_tables`). Older texts are added in slices,
+the newest first, while the program is idle.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from headstart.storage.tables.search import CREATE, LEFT, TABLE, is_of_this_make
 
 log = logging.getLogger(__name__)
 
-# texts that are added at once (a slice of some 10 ms), and pages that are merged at once
+# texts added at once (a slice of some 10 ms), and pages merged at once
 _SLICE, _MERGE = 100, 60
-# characters of a text that are looked through for a snippet, and of one around a word
+# characters of a text searched for a snippet, and characters shown before a match
 _BEGINNING, _AROUND = 4_000, 40
-# tokens of a snippet; its marks
+# tokens of a snippet; marks around a match
 _TOKENS = 14
 _FROM, _TO = "\x01", "\x02"
 _TRIGGERS = ("added", "removed", "changed_from", "changed_to")
@@ -42,13 +42,13 @@ class SearchTable:
         self._engine = engine
 
     def find(self, query: str, filters: Filters, limit: int) -> list[SearchHit]:
-        """Messages with all words of a query, the last written first, at most `limit`; of chats
-        that are in the list or archived."""
+        """Messages with all words of a query, the latest first, at most `limit`; searches listed
+        and archived chats."""
         try:
             with self._engine.connect() as connection:
                 return self._find(connection, query, filters, limit)
         except SQLAlchemyError as error:
-            # the index is made of texts that are there: it can always be made again
+            # the index only copies existing texts: it can always be rebuilt
             log.warning("the index of words is made again: %s", type(error).__name__)
             self.make_again()
             with self._engine.connect() as connection:
@@ -72,7 +72,7 @@ class SearchTable:
             return list(found)
 
     def chats(self, ids: Iterable[str]) -> dict[str, tuple[str, int, bool]]:
-        """Titles, when they were last used, and whether they are archived."""
+        """Titles, times of last use, and whether the chats are archived."""
         wanted = list(dict.fromkeys(ids))
         columns = (chats.c.id, chats.c.title, chats.c.updated_at, chats.c.archived_at)
         with self._engine.connect() as connection:
@@ -82,7 +82,8 @@ class SearchTable:
             }
 
     def build(self) -> bool:
-        """Add a slice of what is not in the index yet, the newest first; whether there is more."""
+        """Add a slice of the texts not indexed yet, the newest first; returns whether more may
+        remain."""
         with self._engine.begin() as connection:
             newest = f"SELECT first, last FROM {LEFT} ORDER BY last DESC LIMIT 1"
             row = connection.execute(text(newest)).first()
@@ -114,13 +115,13 @@ class SearchTable:
         return True
 
     def is_whole(self) -> bool:
-        """False while there are texts that are not in the index yet."""
+        """False while some texts are not in the index yet."""
         with self._engine.connect() as connection:
             return connection.execute(text(f"SELECT 1 FROM {LEFT} LIMIT 1")).first() is None
 
     def merge(self, begin: bool = False) -> bool:
-        """Let the index have no words any more of what was removed: a slice of that; whether there
-        is more."""
+        """Purge the words of removed texts from the index, a slice at a time; returns whether more
+        remain."""
         with self._engine.begin() as connection:
             before = connection.scalar(text("SELECT total_changes()")) or 0
             pages = -_MERGE if begin else _MERGE
@@ -129,11 +130,11 @@ class SearchTable:
                 {"pages": pages},
             )
             after = connection.scalar(text("SELECT total_changes()")) or 0
-        # SQLite's documentation: fewer than two changes, and there was nothing to merge
+        # SQLite's documentation: fewer than two changes mean that there was nothing to merge
         return after - before >= 2
 
     def renew(self) -> None:
-        """Make an index of another make again."""
+        """Rebuild an index that was made with other rules."""
         query = f"SELECT sql FROM sqlite_master WHERE name = '{TABLE}'"
         with self._engine.connect() as connection:
             made = connection.scalar(text(query))
@@ -142,7 +143,7 @@ class SearchTable:
             self.make_again()
 
     def make_again(self) -> None:
-        """From nothing: texts are added by `build`."""
+        """Start from an empty index: `build` adds the texts."""
         with self._engine.begin() as connection:
             for statement in (*_DROP, *CREATE):
                 connection.exec_driver_sql(statement)
@@ -160,7 +161,7 @@ class SearchTable:
             values["match"] = match
             order = f"{TABLE}.rowid"
         elif filters.any:
-            # no words: what the filters alone find
+            # no words: use the filters alone
             snippet, source, order = "substr(p.text, 1, 160)", "parts p", "p.rowid"
             begins = "''"
             wanted.insert(0, "p.kind IN ('text', 'file')")
@@ -217,12 +218,12 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, object]]:
 
 
 def _escaped(text: str) -> str:
-    """For LIKE."""
+    """Escape a text for LIKE."""
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _around(query: str, text: str) -> Snippet:
-    """A piece of a text around the first of the words, where the index has only its plain way."""
+    """An excerpt around the first matching word, if only its plain form is in the index."""
     spans = [span for word in query.split() for span in spans_of(word, text)]
     at = max(0, min(spans, default=(0, 0))[0] - _AROUND)
     piece = text[at : at + 4 * _AROUND]
@@ -231,7 +232,7 @@ def _around(query: str, text: str) -> Snippet:
 
 
 def _snippet(piece: str) -> Snippet | None:
-    """The text without marks, and where they were, from and to; None for one of plain ways."""
+    """The text without marks, and their spans, from and to; None if only plain forms match."""
     if _FROM in piece and _FROM not in piece.partition("\x1e")[0]:
         return None
     words, marks = [], []
@@ -260,10 +261,10 @@ def _split(piece: str) -> Sequence[str]:
 
 @contextlib.contextmanager
 def indexed_later(connection: Connection) -> Iterator[None]:
-    """Parts that are added meanwhile, in this transaction, come into the index later: a large
-    import is done in two thirds of the time."""
+    """Index parts that are added in this transaction later: a large import then takes two thirds of
+    the time."""
     last = connection.scalar(text("SELECT coalesce(max(rowid), 0) FROM parts")) or 0
-    # of ranges whose parts are gone the numbers are given again
+    # rowids of removed parts at the end are reused
     connection.execute(text(f"DELETE FROM {LEFT} WHERE first > :last"), {"last": last})
     connection.execute(text(f"UPDATE {LEFT} SET last = :last WHERE last > :last"), {"last": last})
     connection.execute(
@@ -274,7 +275,7 @@ def indexed_later(connection: Connection) -> Iterator[None]:
     span = {"first": last + 1, "last": now, "before": last}
     connection.execute(text(f"DELETE FROM {LEFT} WHERE first = :first"), span)
     if now > last:
-        # one range for batches that follow each other
+        # one range for consecutive batches
         joined = connection.execute(
             text(f"UPDATE {LEFT} SET last = :last WHERE last = :before"), span
         )

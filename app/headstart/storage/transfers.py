@@ -1,7 +1,7 @@
-"""Whole chats in and out, many at once. On the storage thread.
+"""Import and export of whole chats, many at once. On the storage thread.
 
-A chat comes in with all its messages or not at all. One that is there already gets the messages
-that it does not have; nothing that is there changes, except that a branch on show goes on.
+A chat is imported with all its messages or not at all. An existing chat gets the messages that it
+lacks; its own stay unchanged, except that a shown branch may continue.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class TransferTable:
         self._version: int | None = None
 
     def changed_elsewhere(self) -> bool:
-        """True if another program has written to the database since this was last asked; trees are
-        not known any more then."""
+        """True if another program has written to the database since the last call; drops the cached
+        trees then."""
         with self._engine.connect() as connection:
             version = connection.exec_driver_sql("PRAGMA data_version").scalar()
         changed = self._version is not None and version != self._version
@@ -45,10 +45,10 @@ class TransferTable:
             self._table.forget_all()
         return changed
 
-    # --- in ------------------------------------------------------------------------------
+    # --- import --------------------------------------------------------------------------
 
     def known(self, trees: Iterable[tuple[str, Sequence[str]]]) -> dict[str, KnownChat]:
-        """Existing chats by id with the ids of their messages; others are left out."""
+        """Existing chats, by id, with the number of the given messages that they have."""
         wanted = dict(trees)
         found: dict[str, KnownChat] = {}
         with self._engine.begin() as connection:
@@ -61,7 +61,7 @@ class TransferTable:
         return found
 
     def add(self, trees: Sequence[ChatTree]) -> None:
-        """Store chats, in one transaction for all of them, and wait for the disk."""
+        """Store chats, all in one transaction, and wait for the disk."""
         durable(self._engine, True)
         try:
             with self._engine.begin() as connection:
@@ -80,11 +80,11 @@ class TransferTable:
         chat = tree.chat
         elsewhere = _in_other_chats(connection, tree) | batch.in_other_chats(tree)
         if elsewhere:
-            # a copy that somebody made by hand
+            # a copy that the user made by hand
             tree = _with_own_ids(tree, elsewhere)
         row = connection.execute(select(chats).where(chats.c.id == chat.id)).first()
         if row is None:
-            # all chats that a batch adds go in before their messages
+            # all new chats of a batch are inserted before their messages
             insert_chat(connection, chat)
             active, have, place = dict(tree.active), set[str](), 0
             shown, root = _shown(tree.messages, active), active.get(None)
@@ -94,7 +94,7 @@ class TransferTable:
         else:
             have = _message_ids(connection, chat.id)
             new = [message for message in tree.messages if message.id not in have]
-            # brought back by who imports it
+            # importing a chat takes it out of the trash
             values = {"deleted_at": None}
             if not new:
                 self._update(connection, chat.id, values)
@@ -116,8 +116,8 @@ class TransferTable:
     def _go_on(
         self, connection: Connection, chat_id: str, root: str | None, new: Sequence[Message]
     ) -> tuple[dict[str | None, str], int]:
-        """Which children are on show below new messages, and how many messages then are; an old one
-        that had no child shows its first."""
+        """The shown children after new messages are added, and the number of shown messages then;
+        an old message without a child shows its first one."""
         found = connection.execute(
             select(messages.c.id, messages.c.active_child_id).where(messages.c.chat_id == chat_id)
         )
@@ -141,10 +141,10 @@ class TransferTable:
     def _update(connection: Connection, chat_id: str, values: Mapping[str, Any]) -> None:
         connection.execute(update(chats).where(chats.c.id == chat_id).values(**values))
 
-    # --- out -----------------------------------------------------------------------------
+    # --- export --------------------------------------------------------------------------
 
     def read(self, chat_id: str) -> ChatTree | None:
-        """A whole chat without its blobs; None for one that is not there, or in the trash."""
+        """A whole chat without its blobs; None if it does not exist or is in the trash."""
         with self._engine.begin() as connection:
             there = (chats.c.id == chat_id, chats.c.deleted_at.is_(None))
             row = connection.execute(select(chats).where(*there)).first()
@@ -174,14 +174,14 @@ class TransferTable:
             )
 
     def ids(self) -> list[str]:
-        """Every chat that is in the list, the last used first."""
+        """Every chat outside the trash, the last used first."""
         there = select(chats.c.id).where(chats.c.deleted_at.is_(None))
         with self._engine.begin() as connection:
             return list(connection.execute(there.order_by(chats.c.updated_at.desc())).scalars())
 
 
 class _Batch:
-    """Rows of many messages, written together: a statement for each takes three times as long."""
+    """Rows of many messages, written together: one statement for each takes three times as long."""
 
     def __init__(self) -> None:
         self._messages: list[dict[str, Any]] = []
@@ -240,7 +240,7 @@ _NO_TURN: dict[str, Any] = {
 
 
 def _in_other_chats(connection: Connection, tree: ChatTree) -> set[str]:
-    """Ids of its messages that belong to messages of other chats."""
+    """Ids of its messages that belong to other chats."""
     found: set[str] = set()
     for ids in _chunks([message.id for message in tree.messages]):
         query = select(messages.c.id).where(
@@ -251,7 +251,7 @@ def _in_other_chats(connection: Connection, tree: ChatTree) -> set[str]:
 
 
 def _with_own_ids(tree: ChatTree, taken: set[str]) -> ChatTree:
-    """The same tree with other ids for some messages, the same ones each time."""
+    """The same tree with new ids for some messages, derived the same way each time."""
 
     def own(one: str) -> str:
         if one not in taken:
@@ -280,7 +280,7 @@ def _message_ids(connection: Connection, chat_id: str) -> set[str]:
 
 
 def _shown(values: Sequence[Message], active: Mapping[str | None, str]) -> int:
-    """Number of messages on show; `active` names a child for each that has some."""
+    """Number of shown messages; `active` names a child for each message that has some."""
     known = {message.id for message in values}
     count, at = 0, active.get(None)
     while at in known:

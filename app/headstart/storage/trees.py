@@ -1,8 +1,8 @@
-"""The tree of a chat's messages: the active branch, and what to do with a tree that is damaged.
+"""The tree of a chat's messages: its active branch, and the repair of a damaged tree.
 
 Pure; rows are anything with id, parent_id, position and active_child_id. In a sound tree a message
 comes after its parent, which is in the same chat, and the active child of a message is one of its
-children; whatever breaks one of these rules is repaired so that every message can be reached.
+children; violations are repaired so that every message can be reached.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class StoredNode(Protocol):
 
 
 class SoundTree(Struct):
-    """Parents and active children as they should be, and what had to be changed for that."""
+    """Correct parents and active children, and the changes that were needed."""
 
     parents: dict[str, str | None] = field(default_factory=dict)
     children: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -45,7 +45,7 @@ class SoundTree(Struct):
         return sum(1 for one in self.parents if not self.children.get(one))
 
     def add(self, one: str, parent: str | None) -> None:
-        """A message that is new, after all others."""
+        """Append a new message, after all others."""
         self.parents[one] = parent
         self.children[parent].append(one)
 
@@ -59,8 +59,8 @@ class SoundTree(Struct):
 
 
 def sound_tree(nodes: Iterable[StoredNode], root: str | None) -> SoundTree:
-    """`root` is the chat's active root. A message whose parent cannot be its parent is put after
-    the message before it in the chat's order: no branch is invented, and nothing is hidden."""
+    """`root` is the chat's active root. A message with an impossible parent is attached to the
+    message before it in the chat's order: no branch is invented, and nothing is hidden."""
     ordered = list(nodes)
     places = [node.position for node in ordered]
     if not all(isinstance(place, int) for place in places) or places != sorted(set(places)):
@@ -87,5 +87,5 @@ def sound_tree(nodes: Iterable[StoredNode], root: str | None) -> SoundTree:
 
 
 def _order(node: StoredNode) -> int:
-    """A position that is no number any more comes first."""
+    """Positions that are no longer numbers come first."""
     return node.position if isinstance(node.position, int) else 0

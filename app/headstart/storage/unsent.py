@@ -31,11 +31,11 @@ class UnsentTable:
             return [_unsent(row) for row in connection.execute(query)]
 
     def used_blobs(self) -> set[str]:
-        """The digests of the blobs that unsent messages name."""
+        """The digests of blobs that unsent messages refer to."""
         return {digest for one in self.all() for digest in needed_blobs(one.parts)}
 
     def save(self, value: Unsent) -> None:
-        """Keep it; nothing at all is forgotten."""
+        """Store the value; an empty one is deleted."""
         with self._engine.begin() as connection:
             if not value:
                 connection.execute(delete(unsent).where(unsent.c.chat_id == value.chat_id))
@@ -54,13 +54,13 @@ class UnsentTable:
 
 
 def _unsent(row: Row[Any]) -> Unsent:
-    """Other programs may have written numbers for words."""
+    """Build the value; other programs may have written numbers in place of text."""
     text = str(row.text or "")
     return Unsent(row.chat_id, text, _parts(row.parts), _begun(row.chat_id, row.begun))
 
 
 def _parts(text: str) -> tuple[OtherPart, ...]:
-    """Those that can be read."""
+    """The readable ones."""
     found: list[OtherPart] = []
     try:
         values = json.loads(text)

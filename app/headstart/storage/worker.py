@@ -1,4 +1,4 @@
-"""The storage thread: opens the database on it and runs every call there, in order.
+"""The storage thread: opens the database and runs every call on it, in order.
 
 Callers await `run`; the window never waits for a disk.
 """
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-# a window that is never painted holds nothing up for longer
+# longest wait for the window's first paint, which may never come
 LONGEST_HELD_SECONDS = 2.0
 
 
 class Store(Struct, frozen=True):
-    """Tables and blobs of a storage call."""
+    """Tables and blobs for a storage call."""
 
     chats: ChatTable
     messages: MessageTable
@@ -59,7 +59,7 @@ class Store(Struct, frozen=True):
     interrupted: int  # replies that the last run left unfinished
     # news for the user about the state of the database
     notices: tuple[Told, ...] = ()
-    # why nothing can be written; None where it can
+    # why nothing can be written; None if it can
     read_only: Told | None = None
 
 
@@ -67,7 +67,7 @@ class Storage:
     """One database, one thread. `open` once, `run` anything, `close` at the end."""
 
     engine: Engine
-    # how often chats were removed for good
+    # number of permanent removals of chats
     purges = 0
     _owed = Owed()
     _damaged = False
@@ -82,8 +82,8 @@ class Storage:
         held: bool = False,
     ) -> None:
         """`path` None keeps everything in memory, for private chats. `beside`: another program has
-        this database open, and looks after it. `held`: not opened before `release`, as what it
-        imports would take turns with the window that is being made."""
+        this database open, and maintains it. `held`: not opened before `release`, since its imports
+        would compete with building the window."""
         self._path = path
         self._beside = beside
         self._backups = backups
@@ -95,21 +95,21 @@ class Storage:
         self._opened: Future[Store] = self._executor.submit(self._open)
 
     def release(self) -> None:
-        """Open now, where it was held."""
+        """Open a held database now."""
         self._released.set()
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The database and its log, which every writer writes to; none in memory."""
+        """The database and its log, to which every writer writes; none in memory."""
         path = self._path
         return () if path is None else (path, path.with_name(path.name + "-wal"))
 
     async def ready(self) -> Store:
-        """Wait until the database is open; raises DatabaseProblem when it cannot be."""
+        """Wait until the database is open; raises DatabaseProblem if it cannot be opened."""
         return await asyncio.wrap_future(self._opened)
 
     async def run(self, call: Callable[[Store], T]) -> T:
-        """Run `call` on the storage thread, after everything asked for before it."""
+        """Run `call` on the storage thread, after all earlier calls."""
         return await asyncio.wrap_future(self.submit(call))
 
     def submit(self, call: Callable[[Store], T]) -> Future[T]:
@@ -118,22 +118,22 @@ class Storage:
 
     async def purge(self, chat_id: str | None = None) -> list[str]:
         """Remove a deleted chat for good, from copies and the write-ahead log too; without an id
-        every one that was deleted. Returns which. A kill in the middle is made up for by the next
-        start; the index of words has to be merged, which `index_owed` says."""
+        all deleted chats. Returns their ids. The next start finishes an interrupted removal; the
+        index of words must then be merged, see `index_owed`."""
         return await self.run(lambda store: self._purge(store, chat_id))
 
     async def index_merged(self, purges: int) -> bool:
-        """The index has no words any more of the chats of so many `purges`; whether the write-ahead
-        log has none, too."""
+        """Note that the index has no more words of the chats removed by the first `purges` purges;
+        returns whether the write-ahead log is free of them too."""
         return await self.run(lambda _store: self._index_merged(purges))
 
     @property
     def index_owed(self) -> bool:
-        """Words of removed chats may be in the index; known once the database is open."""
+        """True if the index may have words of removed chats; known once the database is open."""
         return self._owed.index
 
     def close(self) -> None:
-        """Finish what is queued, then close the database; blocks for as long as that takes."""
+        """Finish the queue, then close the database; blocks for as long as that takes."""
         if self._closed:
             return
         self._closed = True
@@ -161,7 +161,7 @@ class Storage:
             except SQLAlchemyError as error:
                 if not is_of_index(error) or store.read_only is not None:
                     raise
-                # no text is lost for an index of it
+                # texts come before their index: none is lost for it
                 log.warning("the index of words was damaged, and is made again")
                 store.search.make_again()
                 return call(store)
@@ -179,7 +179,7 @@ class Storage:
             raise problem_of(error) from error
 
     def _note_damage(self, path: Path) -> None:
-        """The next start is to salvage, even if SQLite's own check should find nothing."""
+        """Have the next start salvage, even if SQLite's own check finds nothing."""
         from headstart.storage.rescue import last_state
 
         self._damaged = True
@@ -188,7 +188,8 @@ class Storage:
 
     def _open(self) -> Store:
         self._released.wait(LONGEST_HELD_SECONDS)
-        # SQLAlchemy takes a fifth of a second to import: here, and not on the main thread
+        # SQLAlchemy takes a fifth of a second to import: do that on this thread, not on the main
+        # one
         from headstart.storage.adapters.prefixes import PrefixTable
         from headstart.storage.branching import BranchTable
         from headstart.storage.chats import ChatTable
@@ -244,18 +245,18 @@ class Storage:
 
         store.messages.on_stored = remember
         if same:
-            # of one that was salvaged, or is new, it is not known what it needs
+            # the blobs that a salvaged or new database needs are unknown
             try:
                 self._free_blobs(store)
             except Exception:
-                # no reason not to open
+                # no reason not to open the database
                 log.exception("files that nobody needs could not be removed")
         self._owed = owed.load(path)
         if self._owed.chats:
             try:
                 self._remove(store, list(self._owed.chats))
             except Exception:
-                # no reason not to open: it is still written down
+                # no reason not to open the database: the removal is still recorded
                 log.exception("what the last run left of deleted chats could not be removed")
         remember()
         self._copies = DailyCopies(path, backups)
@@ -265,23 +266,23 @@ class Storage:
         if not gone:
             return []
         if store.read_only is not None:
-            # before anything is taken out of the copies
+            # before anything is removed from the copies
             raise DatabaseProblem("read-only", reason=store.read_only.facts["reason"])
         self.purges += 1
-        # first: if the program is killed from here on, the next start knows what is to go
+        # first: if the program is killed from here on, the next start knows what to remove
         self._owe(Owed(tuple(dict.fromkeys((*self._owed.chats, *gone))), index=True))
         self._remove(store, gone)
         return gone
 
     def _remove(self, store: Store, gone: list[str]) -> None:
-        """Remove hidden chats, and everything of removed ones."""
+        """Remove hidden chats, and all remains of removed ones."""
         here = [one for one in store.chats.deleted() if one in gone]
         blobs = store.messages.used_blobs(here)
         seen = self._remove_from_copies(gone, ())
         store.chats.purge(here)
         # a copy that was made meanwhile
         seen |= self._remove_from_copies(gone, seen)
-        # at once: a database that has become smaller without a word would be salvaged
+        # at once: the next start would salvage a database that is smaller than recorded
         store.messages.on_stored()
         store.blobs.settle(blobs)
         self._free_blobs(store)
@@ -294,7 +295,7 @@ class Storage:
             self._owe(Owed(tuple(left), index=True))
 
     def _remove_from_copies(self, gone: list[str], seen: Collection[Path]) -> dict[Path, bool]:
-        """Take chats out of every copy but those that were seen; whether it was done in each."""
+        """Remove chats from every copy except those in `seen`; returns whether each succeeded."""
         if self._path is None or self._backups is None:
             return {}
         from headstart.storage.rescue.copies import newest_first, remove_chats
@@ -309,7 +310,7 @@ class Storage:
             owed.save(self._path, now)
 
     def _index_merged(self, purges: int) -> bool:
-        # after a further purge it is for that one's merge to say
+        # after a further purge, only that purge's merge counts
         if self._path is not None and self._owed.index and purges == self.purges:
             from headstart.storage.database import leave_nothing_deleted
 

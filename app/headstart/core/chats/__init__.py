@@ -1,1 +1,1 @@
-"""Chats as values: messages and their parts, the tree, search, prompts and what is not sent yet."""
+"""Chats as values: messages and their parts, the tree, search, prompts and unsent text."""

@@ -1,4 +1,4 @@
-"""Text of a file that belongs to a message, in pages or parts. Pure."""
+"""Text of a file attached to a message, in pages or parts. Pure."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-# bytes of one attachment that come in
+# most bytes accepted for one attachment
 LARGEST = 64 << 20
-# characters that are taken of one; the longest contexts hold about half of it
+# most characters taken from one; the longest contexts hold about half of that
 LONGEST = 8_000_000
-# characters of a part of a text that has no pages, about a thousand tokens
+# characters in a part of a text without pages, about a thousand tokens
 _PART = 4_000
-# of English and code, where nobody has counted
+# for English and code, where no tokenizer has counted
 CHARACTERS_PER_TOKEN = 3.6
 _NO_TEXT = re.compile(r"^\[Page \d+ has no text\]$", re.MULTILINE)
-# in any script: 1–3، ٧ and 1〜3、7
+# digits of any script: 1–3، ٧ and 1〜3、7
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _TO = re.compile(r"\s*[-–—‐‑−~〜～－]\s*")
 _BETWEEN = re.compile(r"[,;\s،؛、，；]+(?!-)")
@@ -31,8 +31,9 @@ class Unit(StrEnum):
 
 
 class Extracted(Struct, frozen=True):
-    """The text of a file; each page or part has a number, from 1 on. What a page shows as a picture
-    has no text. `encoding`: how its letters were read, where the file does not tell; else ""."""
+    """The text of a file; each page or part has a number, from 1 on. Pictures of text on a page
+    yield no text. `encoding`: the encoding the text was decoded with, if the file does not name it;
+    else ""."""
 
     media_type: str
     unit: Unit
@@ -41,16 +42,17 @@ class Extracted(Struct, frozen=True):
 
     @property
     def without_text(self) -> list[int]:
-        """The numbers of pages on which there is nothing to read."""
+        """The numbers of pages without any text."""
         return [number for number, text in enumerate(self.pages, 1) if not text.strip()]
 
     @property
     def text(self) -> str:
-        """All of it, as a model reads it."""
+        """The whole text, as a model gets it."""
         return self.chosen(range(1, len(self.pages) + 1))
 
     def chosen(self, numbers: Collection[int]) -> str:
-        """The text that a model gets when only these pages are given: what is left out is said."""
+        """The text that a model gets when only these pages are given; it says which are left
+        out."""
         count = len(self.pages)
         if self.unit is Unit.PART and len(set(numbers)) == count:
             return "".join(self.pages)
@@ -70,7 +72,7 @@ class Extracted(Struct, frozen=True):
         return "\n\n".join(pieces)
 
     def marked(self, number: int) -> str:
-        """A page with its number, as a model reads it."""
+        """A page with its number, as a model gets it."""
         name, text = self.unit.value.capitalize(), self.pages[number - 1]
         if not text.strip():
             return f"[{name} {number} has no text]"
@@ -83,15 +85,15 @@ class Extracted(Struct, frozen=True):
 
 
 def pages_without_text(text: str, pages: int) -> int:
-    """The number of pages without text in what `Extracted.chosen` made of a file."""
+    """The number of pages without text in the output of `Extracted.chosen`."""
     if pages == 1:
         return int(not text.strip())
     return len(_NO_TEXT.findall(text))
 
 
 def in_parts(text: str) -> tuple[str, ...]:
-    """A text in parts of about the same length that end at paragraphs or lines; together they are
-    the text."""
+    """Split a text into parts of about equal length that end at paragraphs or lines; joined, they
+    give the text again."""
     parts, start = [], 0
     while len(text) - start > _PART * 3 // 2:
         soonest, latest = start + _PART // 2, start + _PART
@@ -121,7 +123,8 @@ def ranges_text(numbers: Iterable[int]) -> str:
 
 
 def numbers_of(text: str, count: int) -> set[int]:
-    """The numbers that `ranges_text` writes, up to `count`; ValueError where it says none."""
+    """The numbers in a text like that of `ranges_text`, up to `count`; ValueError if it has
+    none."""
     found: set[int] = set()
     for piece in _BETWEEN.split(_TO.sub("-", text.strip())):
         matched = _RANGE.fullmatch(piece)
@@ -135,7 +138,7 @@ def numbers_of(text: str, count: int) -> set[int]:
 
 
 def about_tokens(text: str) -> int:
-    """Estimated number of tokens of a text: one of Chinese, Japanese or Korean for each
-    character."""
+    """Estimated number of tokens of a text: each Chinese, Japanese or Korean character counts as
+    one."""
     wide = sum(1 for one in text if "\u2e80" <= one <= "\uffdc") if not text.isascii() else 0
     return round(wide + (len(text) - wide) / CHARACTERS_PER_TOKEN)

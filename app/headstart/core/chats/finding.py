@@ -11,17 +11,17 @@ from msgspec import Struct
 
 from headstart.core.text.folding import plain, plain_places
 
-# emphasis and code, where a word ends or begins
+# marks of emphasis and code, at the edges of words
 _MARKS = "[*_`~]{0,3}"
 _LONGEST = 400
-# letters of which the plain way has another length, or another sign
+# letters whose plain form has another length or is another character
 _OTHER_WAYS = re.compile(
     "[\u00ad\u00c0-\u024f\u02bc\u0300-\u036f\u0386-\u03ce\u0400-\u0527\u0591-\u05c7"
     "\u0610-\u061a\u0622-\u0629\u0640\u0649\u064b-\u065f\u0670-\u0675\u06a9\u06c0-\u06d3\u06d6-\u06ed"
     "\u13f8-\u13fd\u1c90-\u1cbf\u1e00-\u1fff\u200b-\u200f\u2018\u2019\u2060\uab70-\uabbf\ufb00-\ufdff"
     "\ufe00-\ufe0f\uff00-\uffef]"
 )
-# signs whose plain way is none, or several: their places have to be counted
+# characters whose plain form is empty or several characters: their positions must be counted
 _NOT_ALONE = re.compile(
     "[ßÆæŒœÞþẞĳĲŉǆ-ǌǢǣǱ-ǳǼǽ\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
     "\u06d6-\u06ed\u1e9a\u1f80-\u1fbc\u1fc2-\u1fcc\u1ff2-\u1ffc\u200b-\u200f\u2060\ufb00-\ufdff\ufe00-\ufe0f\uff00-\uffef"
@@ -30,7 +30,7 @@ _NOT_ALONE = re.compile(
 
 
 class FoundInChat(Struct, frozen=True):
-    """A message with what was looked for: how often, and whether it is on the branch on show."""
+    """A message with matches: their number, and whether it is on the shown branch."""
 
     message_id: str
     count: int
@@ -38,7 +38,7 @@ class FoundInChat(Struct, frozen=True):
 
 
 def pattern_of(query: str) -> re.Pattern[str] | None:
-    """A pattern that finds a query in text of the plain way; None for one without words."""
+    """A pattern that finds a query in plain-form text; None for a query without words."""
     words = [one for one in map(plain, query[:_LONGEST].split()) if one]
     if not words:
         return None
@@ -47,7 +47,7 @@ def pattern_of(query: str) -> re.Pattern[str] | None:
 
 
 def spans_of(query: str, text: str) -> Iterator[tuple[int, int]]:
-    """The spans of a query in a text, in code points; in any case, width, and with any accents."""
+    """Spans where a query matches a text, in code points; ignores case, width and accents."""
     pattern = pattern_of(query)
     if pattern is None:
         return
@@ -57,20 +57,20 @@ def spans_of(query: str, text: str) -> Iterator[tuple[int, int]]:
     if unicodedata.is_normalized("NFKC", text) and _NOT_ALONE.search(text) is None:
         one = text.lower().translate(_alone())
         if len(one) == len(text):
-            # each letter has one in the plain way: the places are the same
+            # each letter has one in the plain form: the positions are the same
             yield from (found.span() for found in pattern.finditer(one))
             return
     shown, places = plain_places(text)
     for found in pattern.finditer(shown):
         begin, end = places[found.start()], places[found.end() - 1]
-        # all of what the last sign comes from
+        # include everything that the last character comes from
         end = next((place for place in places[found.end() :] if place > end), len(text))
         yield begin, end
 
 
 @functools.cache
 def _alone() -> dict[int, str]:
-    """Letters and apostrophes whose plain way is one sign; of scripts that have other ways."""
+    """Letters and apostrophes whose plain form is one character, in scripts with variant forms."""
     ranges = (
         (0xC0, 0x250), (0x2BC, 0x2BD), (0x386, 0x3CF), (0x400, 0x530), (0x620, 0x6D4),
         (0x13A0, 0x13FE), (0x1C90, 0x1CC0), (0x1E00, 0x2000), (0x2018, 0x201A), (0xAB70, 0xABC0),

@@ -1,6 +1,6 @@
-"""The parts of a message: text and reasoning, and what else belongs to it. Pure.
+"""The parts of a message: text, reasoning, and everything attached to it. Pure.
 
-A file or an image is a blob, kept by its content; the part says which one, and what is known of it.
+A file or an image is a blob stored under its digest; the part names the blob and describes it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class PartKind(StrEnum):
     IMAGE = "image"
     TOOL_CALL = "tool call"
     TOOL_RESULT = "tool result"
-    # never stored: what is stored keeps the name that it came with
+    # never stored: a stored part keeps its original name
     UNKNOWN = ""
 
 
 class Origin(StrEnum):
-    """Source of a token: the target itself, what drafts for it (a model, a head, layers in its own
-    file), or text that is there already: in this chat, or in earlier ones."""
+    """Source of a token: the target itself, a drafter (a model, a head, layers in the target's
+    file), or existing text, in this chat or in earlier ones."""
 
     TARGET = "target"
     DRAFT = "draft"
@@ -52,7 +52,7 @@ class OriginRun(Struct, frozen=True):
 
 class TextPart(Struct, frozen=True):
     text: str
-    # where its characters came from
+    # sources of its characters
     origins: tuple[OriginRun, ...] = ()
     kind: ClassVar[PartKind] = PartKind.TEXT
 
@@ -64,7 +64,7 @@ class ReasoningPart(Struct, frozen=True):
 
 
 class BlobRef(Struct, frozen=True):
-    """Bytes that are kept by their content: SHA-256 in hexadecimal, and how many there are."""
+    """Bytes stored under their digest: SHA-256 in hexadecimal, and their size."""
 
     digest: str
     size: int
@@ -72,16 +72,16 @@ class BlobRef(Struct, frozen=True):
 
 
 def is_digest(text: str) -> bool:
-    """True if it can name a blob: nothing else is ever made a path of."""
+    """True if it can name a blob: paths are made from nothing else."""
     return len(text) == 64 and all(one in "0123456789abcdef" for one in text)
 
 
 class FilePart(Struct, frozen=True):
-    """`text` is what can be read of the file; "" where nothing can.
+    """`text` is the extracted text of the file; "" if it has none.
 
-    Of `pages` pages, or parts (see `unit`), it has those that are `chosen`, as `ranges_text` writes
-    them; "" for all. `encoding`: the one of `core.encodings` in which it was read, where that is
-    not certain; "" where it is.
+    The text covers the `chosen` ones of `pages` pages, or parts (see `unit`), written as
+    `ranges_text` writes them; "" for all. `encoding`: the one of `core.text.encodings` that decoded
+    it, if that was a guess; "" if it is certain.
     """
 
     name: str
@@ -96,7 +96,7 @@ class FilePart(Struct, frozen=True):
 
 
 class ImagePart(Struct, frozen=True):
-    """Sizes are pixels; `text` is what is said of the image where it cannot be seen."""
+    """Sizes are pixels; `text` stands in for the image where it cannot be shown."""
 
     name: str
     blob: BlobRef
@@ -108,7 +108,7 @@ class ImagePart(Struct, frozen=True):
 
 
 class ToolCallPart(Struct, frozen=True):
-    """A model asks for a tool; `text` are the arguments, as JSON."""
+    """A model's request to call a tool; `text` holds the arguments, as JSON."""
 
     id: str
     name: str
@@ -129,9 +129,9 @@ class ToolResultPart(Struct, frozen=True):
 
 
 class UnknownPart(Struct, frozen=True):
-    """A part that another version stored, or that is damaged: kept as it is, by every verb.
+    """A damaged part, or one that another version stored: every verb keeps it unchanged.
 
-    `name` is its kind, `data` and `blob` what the database has there; `digest` marks damage.
+    `name` is its kind, `data` and `blob` the stored values; `digest` marks damage.
     """
 
     name: str
@@ -144,7 +144,7 @@ class UnknownPart(Struct, frozen=True):
 
 
 def needed_blobs(parts: Iterable[Part]) -> list[str]:
-    """The digests of the bytes that parts name, each once."""
+    """The digests of all blobs that parts refer to, each once."""
     found: dict[str, None] = {}
     for part in parts:
         if isinstance(part, FilePart | ImagePart):
@@ -163,7 +163,7 @@ Part: TypeAlias = WrittenPart | OtherPart
 def written(
     kind: PartKind, text: str, origins: Sequence[OriginRun] = ()
 ) -> TextPart | ReasoningPart:
-    """Text or reasoning; every other kind of text counts as text."""
+    """Make a part of text or reasoning; any other kind becomes text."""
     make = ReasoningPart if kind is PartKind.REASONING else TextPart
     return make(text, tuple(origins))
 
@@ -173,8 +173,8 @@ def text_part(text: str) -> tuple[TextPart, ...]:
 
 
 def label(part: OtherPart) -> str:
-    """The part in one line, as models and exported files have it: the same in every language, or
-    a change of language would have every chat processed again."""
+    """The part in one line, for models and exported files: the same in every language, or
+    switching the language would have every chat processed again."""
     match part:
         case FilePart(chosen=""):
             return f"File {part.name} ({size_text(part.blob.size, PLAIN)})"
@@ -194,9 +194,9 @@ def label(part: OtherPart) -> str:
 
 
 def prompt_text(parts: Iterable[Part]) -> str:
-    """A message as a model reads it that knows text only; reasoning is left out.
+    """A message for a model that handles text only; reasoning is left out.
 
-    Text goes together as it was written, everything else is a paragraph with its label.
+    Neighbouring text is joined as written; every other part is a paragraph with its label.
     """
     result, after_other = "", False
     for part in parts:
@@ -220,7 +220,7 @@ def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:
 
 
 def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Neighbouring text as one part, and reasoning too; origins are kept, nothing is empty."""
+    """Join neighbouring text parts, and reasoning parts; keeps origins and drops empty parts."""
     result: list[Part] = []
     for part in parts:
         if not isinstance(part, WrittenPart):

@@ -7,12 +7,11 @@ from typing import Protocol
 
 
 class EarlierReplies(Protocol):
-    """Called on the engine thread; trouble is logged and looks like no replies."""
+    """Called on the engine thread; errors are logged and look like no replies."""
 
     def of(self, name: str, key: str, most: int) -> Future[list[str]]:
-        """Texts of replies that the model with this name, or this key, wrote: the latest ones,
-        about `most` characters, the oldest of them first. Not of chats that are deleted or of which
-        nothing may be kept."""
+        """The latest replies written by the model with this name or this key: about `most`
+        characters, oldest first. Skips deleted chats and chats that may not be kept on disk."""
         ...
 
 

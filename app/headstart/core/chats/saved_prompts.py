@@ -1,4 +1,4 @@
-"""Prompts that are kept under a name, and those that are there from the beginning. Pure."""
+"""Prompts saved under a name, and the built-in ones. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from msgspec import Meta, Struct
 
 
 class SavedPrompt(Struct, frozen=True):
-    """A text that the user puts into messages again and again."""
+    """A text that the user inserts into messages again and again."""
 
     name: Annotated[str, Meta(min_length=1, max_length=80)]
     text: Annotated[str, Meta(min_length=1, max_length=100_000)]
 
 
-# in the box, to be changed like any other; the user's text follows them
+# inserted into the message box for editing; the user's text follows
 PROMPTS: tuple[SavedPrompt, ...] = (
     SavedPrompt("Explain", "Explain this so that somebody new to it understands it:\n\n"),
     SavedPrompt("Find mistakes", "List the mistakes in this text, each with what is right:\n\n"),

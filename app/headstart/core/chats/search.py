@@ -1,4 +1,4 @@
-"""Searches in all chats, and their results. Pure."""
+"""Searches across all chats, and their results. Pure."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Filters(Struct, frozen=True):
 
 
 class Snippet(Struct, frozen=True):
-    """A piece of a text around what was found, and where in it that is, from and to."""
+    """An excerpt around a match, and the match's start and end within it."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
 
 class SearchHit(Struct, frozen=True):
-    """A message that has what was looked for; `kind`: of the part, text or file."""
+    """A message with a match; `kind`: kind of the matching part, text or file."""
 
     chat_id: str
     message_id: str
@@ -44,26 +44,26 @@ class SearchHit(Struct, frozen=True):
 
 
 class FoundChat(Struct, frozen=True):
-    """Results in one chat: in its title, or in messages, the last ones first."""
+    """Results in one chat: in its title, or in messages, the latest first."""
 
     chat_id: str
     title: str
     updated_at: int
     archived: bool
     messages: tuple[SearchHit, ...]
-    # how many more messages have it
+    # number of further messages that match
     more: int = 0
 
 
-# "model:qwen has:code" and so on; a value with spaces stands between quotation marks
+# "model:qwen has:code" and so on; a value with spaces is quoted
 _WORD = re.compile(r'(?<!\S)(model|folder|tag|has|after|before|on):("[^"]*"?|\S+)', re.IGNORECASE)
-# words for all filters, for the window to offer
+# prefixes of all filters, offered by the window
 WORDS = ("model:", "folder:", "tag:", "has:code", "has:file", "after:", "before:", "on:")
 
 
 def parsed(query: str) -> tuple[str, Filters]:
-    """The words of a query, and the filters that stand between them. What is no filter, or has no
-    sense as one, is words."""
+    """The words of a query, and the filters between them. Unknown or meaningless filters count as
+    words."""
     filters = Filters()
     words, at = [], 0
     for found in _WORD.finditer(query):
@@ -102,7 +102,7 @@ def _with(filters: Filters, name: str, value: str) -> Filters | None:
 
 
 def _span(value: str) -> tuple[int, int] | None:
-    """A year, a month or a day of this computer's calendar, from and to; None for anything else."""
+    """Start and end of a year, month or day in local time; None for anything else."""
     found = re.fullmatch(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", value)
     try:
         if found is None:
@@ -121,7 +121,7 @@ def _span(value: str) -> tuple[int, int] | None:
 
 
 def _midnight(day: dt.date) -> int:
-    """Milliseconds of the beginning of a day here: days have 23 or 25 hours where clocks change."""
+    """Milliseconds at the local start of a day: days have 23 or 25 hours when clocks change."""
     return int(dt.datetime(day.year, day.month, day.day).astimezone().timestamp() * 1000)
 
 

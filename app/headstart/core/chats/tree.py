@@ -1,4 +1,4 @@
-"""A whole chat as it is stored: its row, every message of every branch, and what belongs to it."""
+"""A whole chat as stored: its row, every message of every branch, and all attached data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from headstart.core.chats.values import Chat, Message, Role
 
 
 class ChatTree(Struct, frozen=True):
-    """`messages`: each after its parent. `active`: which child is on show, by parent (None: the
-    first message). `extra` and `of_messages`: JSON that is kept for files, of the chat and by
-    message id. `blobs`: bytes of files and images by digest, where they came with it."""
+    """`messages`: each after its parent. `active`: the shown child, by parent (None: the first
+    message). `extra` and `of_messages`: JSON kept for exported files, of the chat and by message
+    id. `blobs`: bytes of files and images by digest, if they came with the chat."""
 
     chat: Chat
     messages: tuple[Message, ...]
@@ -23,8 +23,8 @@ class ChatTree(Struct, frozen=True):
 
 
 class RemovedBranch(Struct, frozen=True):
-    """Messages that were taken out of a chat, the first of them above all others; their places in
-    the order of the chat, and whether they were on show."""
+    """Messages removed from a chat, the topmost first; their positions in the chat's order, and
+    whether they were shown."""
 
     tree: ChatTree
     positions: Mapping[str, int]
@@ -32,7 +32,7 @@ class RemovedBranch(Struct, frozen=True):
 
 
 class TreeNode(Struct, frozen=True):
-    """A message in the map of a chat: its first words, and whether it is on show."""
+    """A message in the map of a chat: its first words, and whether it is shown."""
 
     id: str
     parent: str | None
@@ -44,7 +44,7 @@ class TreeNode(Struct, frozen=True):
 
 
 class KnownChat(Struct, frozen=True):
-    """A chat's state in the database: how many of its messages; whether it is in the trash."""
+    """A chat's state in the database: the number of its messages; whether it is in the trash."""
 
     messages: int
     in_trash: bool

@@ -1,5 +1,5 @@
-"""The tree of a chat as rows of a drawing: what is read is one straight line, and every other way
-stands beside it, indented. Pure."""
+"""The tree of a chat as rows of a drawing: the shown branch is one straight line, and every other
+branch stands beside it, indented. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from headstart.core.chats.tree import TreeNode
 
 
 class TreeRow(Struct, frozen=True):
-    """A message. `depth`: how many ways it is away from the straight line; `begins`: it is the
-    first of a way that leaves another one; `lines`: columns in which a line passes through the
-    whole row, `above` and `below`: whether its own goes on there. `versions`: messages with the
+    """A message. `depth`: number of forks between it and the straight line; `begins`: it is the
+    first message of a branch; `lines`: columns in which a line passes through the whole row;
+    `above` and `below`: whether its own line goes on there. `versions`: number of messages with the
     same parent."""
 
     node: TreeNode
@@ -27,7 +27,7 @@ class TreeRow(Struct, frozen=True):
 
 
 def rows_of(nodes: Sequence[TreeNode]) -> list[TreeRow]:
-    """Each message once, those of other ways before the way goes on that they leave."""
+    """Each message once; other branches come before the continuation of the one they fork from."""
     children: dict[str | None, list[TreeNode]] = defaultdict(list)
     for node in nodes:
         children[node.parent].append(node)
@@ -56,19 +56,19 @@ def rows_of(nodes: Sequence[TreeNode]) -> list[TreeRow]:
 
 
 def branches_of(nodes: Sequence[TreeNode]) -> int:
-    """The number of ways through a chat: messages that nothing follows."""
+    """The number of branches of a chat: messages without a child."""
     parents = {node.parent for node in nodes}
     return sum(node.id not in parents for node in nodes)
 
 
-# a message, its depth, whether it begins a way, and which way it is on
+# a message, its depth, whether it begins a branch, and the number of its branch
 _Place = tuple[TreeNode, int, bool, int]
 
 
 def _placed(children: dict[str | None, list[TreeNode]]) -> list[_Place]:
     placed: list[_Place] = []
     ways = 0
-    # chats can be deeper than Python may call
+    # a chat can be deeper than Python's recursion limit
     left: list[tuple[TreeNode, int, bool, int]] = []
 
     def push(below: Sequence[TreeNode], depth: int, chain: int) -> None:
@@ -76,7 +76,7 @@ def _placed(children: dict[str | None, list[TreeNode]]) -> list[_Place]:
         if not below:
             return
         on = next((node for node in below if node.shown), below[-1])
-        # taken from the end: the way goes on after all others were shown
+        # a stack: the branch goes on after all others were shown
         left.append((on, depth, False, chain))
         for node in reversed([node for node in below if node is not on]):
             ways += 1
@@ -97,7 +97,7 @@ class _Chain(Struct):
 
 
 def _chains(placed: Sequence[_Place]) -> dict[int, _Chain]:
-    """The line of each way: from its first message to its last, or to the last that leaves it."""
+    """The line of each branch: from its first message to its last, or to its last fork."""
     rows = {node.id: number for number, (node, *_) in enumerate(placed)}
     chains: dict[int, _Chain] = {}
     of_node: dict[str, int] = {}

@@ -9,7 +9,7 @@ from headstart.core.chats.values import ChatDraft
 
 
 class Unsent(Struct, frozen=True):
-    """`begun`: of a chat that has no message yet. False where there is nothing of it."""
+    """`begun`: belongs to a chat without messages so far. False if empty."""
 
     chat_id: str
     text: str = ""

@@ -1,4 +1,4 @@
-"""The words of the program as frozen values: chat, message, part, turn, model ref.
+"""The program's vocabulary as frozen values: chat, message, part, turn, model ref.
 
 They cross every boundary between rooms. Times are milliseconds since 1970 (UTC), durations are
 seconds, text lengths are Python characters.
@@ -17,7 +17,7 @@ from headstart.core.settings.schema import ChatOptions
 from headstart.core.told import Told
 from headstart.core.wording import say
 
-# of fewer verified drafts nothing is said about speed: it would be about something else
+# with fewer verified drafts no speed is shown: the difference would have another cause
 FEW_VERIFIED = 8
 
 
@@ -44,20 +44,20 @@ class FinishReason(StrEnum):
 
 
 class SpeculationStats(Struct, frozen=True):
-    """Statistics of speculation in a turn. Verified: put before the target; later draft tokens of a
-    round whose earlier one was wrong were never verified."""
+    """Statistics of speculation in a turn. Verified: processed by the target; draft tokens after a
+    wrong one in the same round were never verified."""
 
     rounds: int = 0  # forwards of the target, plain ones included
     draft_verified: int = 0
     draft_accepted: int = 0
     lookup_verified: int = 0
     lookup_accepted: int = 0
-    # seconds of the same tokens one by one, from the measured speed of such steps
+    # seconds to decode the same tokens one by one, at the measured speed of plain steps
     plain_seconds: float = 0.0
 
     def against_plain(self, seconds: float) -> float | None:
-        """Speed over that of plain decoding in the same minutes; None where too little was
-        verified for the difference to be drafting's."""
+        """Speed relative to plain decoding in the same minutes; None if too few drafts were
+        verified to attribute the difference to drafting."""
         if self.verified < FEW_VERIFIED or seconds <= 0 or self.plain_seconds <= 0:
             return None
         return self.plain_seconds / seconds
@@ -72,24 +72,24 @@ class SpeculationStats(Struct, frozen=True):
 
 
 class PrefixStats(Struct, frozen=True):
-    """Sources of a turn's reused tokens, and tokens that were recomputed although they had been
-    processed before. Reused tokens that came from neither memory nor disk were still in place."""
+    """Sources of a turn's reused tokens, and the number of tokens recomputed although they had been
+    processed before. Reused tokens from neither memory nor disk were still in the KV cache."""
 
     from_memory: int = 0
     from_disk: int = 0
-    # read while the user looked or typed, before the request
+    # prefilled while the user read or typed, before the request
     ahead: int = 0
     recomputed: int = 0
-    # which message differs first and why; None when nothing was recomputed
+    # the first message that differs, and why; None when nothing was recomputed
     reason: Told | None = None
 
 
-# from here on something is called faster: less is noise
+# the least gain that is called faster: less is noise
 GAIN = 1.05
 
 
 def gain_words(against_plain: float | None) -> str:
-    """The one figure for what drafting gains: “2.7× faster”; "" where it gains nothing."""
+    """The gain from drafting as text: “2.7× faster”; "" without a gain."""
     if against_plain is None or against_plain < GAIN:
         return ""
     return say("gain", times=against_plain)
@@ -108,12 +108,12 @@ class TurnStats(Struct, frozen=True):
     seed: int | None = None
     speculation: SpeculationStats | None = None
     prefix: PrefixStats = PrefixStats()
-    # until the first word that was no reasoning; None where nothing was reasoned
+    # until the first token after the reasoning; None without reasoning
     reasoning_seconds: float | None = None
 
     @property
     def against_plain(self) -> float | None:
-        """Speed over that of plain decoding; None when nothing was tested."""
+        """Speed relative to plain decoding; None when nothing was verified."""
         speculation = self.speculation
         return None if speculation is None else speculation.against_plain(self.generate_seconds)
 
@@ -133,13 +133,13 @@ class Message(Struct, frozen=True):
     status: MessageStatus
     parts: tuple[Part, ...]
     created_at: int
-    # of the model that wrote it: its name, the server that it ran on, its key
+    # the model that wrote it: its name, the server that ran it, its key
     model: str | None = None
     model_host: str | None = None
     model_key: str | None = None
     error: str | None = None
     stats: TurnStats | None = None
-    # its place among the messages with the same parent, for "2 / 3"
+    # its position among the messages with the same parent, for "2 / 3"
     version: int = 1
     versions: int = 1
 
@@ -154,21 +154,22 @@ class Message(Struct, frozen=True):
 
     @property
     def others(self) -> tuple[OtherPart, ...]:
-        """The message's parts besides its text: files, images, calls of tools."""
+        """The message's parts besides its text: files, images, tool calls."""
         return tuple(part for part in self.parts if not isinstance(part, WrittenPart))
 
     @property
     def author(self) -> str:
-        """The model that wrote it, as people see it."""
+        """The model that wrote it, by its display name."""
         return f"{self.model} on {self.model_host}" if self.model_host else self.model or ""
 
 
-# messages that are read of a branch at once
+# messages of a branch that are loaded at once
 PAGE = 50
 
 
 class BranchPage(Struct, frozen=True):
-    """A part of a branch, how many messages come before it, and how many branches the chat has."""
+    """A part of a branch, the number of messages before it, and the number of the chat's
+    branches."""
 
     messages: list[Message]
     earlier: int
@@ -184,18 +185,18 @@ class Chat(Struct, frozen=True):
     titled_by_user: bool = False
     model: str | None = None
     options: ChatOptions = field(default_factory=ChatOptions)
-    # its messages are in a database in memory, and nothing of it is on disk
+    # its messages are in a database in memory, and nothing is on disk
     private: bool = False
-    # names with slashes between them; "" for no folder
+    # names separated by slashes; "" for no folder
     folder: str = ""
     tags: tuple[str, ...] = ()
     archived: bool = False
-    # options of the folders that it is in, the innermost first
+    # options of its folders, the innermost first
     above: tuple[ChatOptions, ...] = ()
 
 
 class ChatDraft(Struct, frozen=True):
-    """A chat that was begun and has no message yet: it is stored with its first one."""
+    """A new chat without messages: it is stored with its first one."""
 
     id: str
     private: bool = False
@@ -204,7 +205,7 @@ class ChatDraft(Struct, frozen=True):
     folder: str = ""
 
     def chat(self, title: str = "", model: str | None = None) -> Chat:
-        """As a chat, as of now."""
+        """The draft as a chat created now."""
         now = now_ms()
         key = model if model is not None else self.model
         return Chat(
@@ -231,14 +232,14 @@ class ChatSummary(Struct, frozen=True):
     folder: str = ""
     tags: tuple[str, ...] = ()
     archived: bool = False
-    # a reply came that nobody has seen yet
+    # it has a reply that was not shown yet
     unseen: bool = False
     model: str | None = None
 
 
 class Folder(Struct, frozen=True):
-    """A folder of chats; its options and model hold for all that is in it, if they say nothing
-    else. `path`: names with slashes between them."""
+    """A folder of chats; its options and model apply to everything inside that does not override
+    them. `path`: names separated by slashes."""
 
     path: str
     options: ChatOptions = field(default_factory=ChatOptions)
@@ -252,7 +253,7 @@ class Folder(Struct, frozen=True):
 
 
 class TrashedChat(Struct, frozen=True):
-    """A chat that was deleted and can still be brought back."""
+    """A deleted chat that can still be restored."""
 
     id: str
     title: str

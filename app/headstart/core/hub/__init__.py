@@ -1,1 +1,1 @@
-"""The hub as values: repositories, what is shown of them, downloads."""
+"""The hub as values: repositories, their details, downloads."""

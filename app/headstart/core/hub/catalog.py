@@ -1,4 +1,4 @@
-"""Downloadable models: repositories, and the ways in which their models come. Frozen values."""
+"""Downloadable models: repositories and their variants. Frozen values."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SortBy = Literal["trending", "likes", "downloads", "updated"]
 
 
 class Search(Struct, frozen=True):
-    """A search of the user's. `formats` that are wanted, side by side; memory of a model at most
-    `fits` bytes, 0 for any."""
+    """A user's search. `formats` are alternatives; a model's memory is at most `fits` bytes, 0 for
+    any."""
 
     text: str = ""
     formats: tuple[ModelFormat, ...] = ("gguf", "mlx")
     sort: SortBy = "trending"
     fits: int = 0
-    # billions of parameters at most; 0 for any
+    # most parameters, in billions; 0 for any
     largest: float = 0.0
     licences: tuple[str, ...] = ()
     open_only: bool = False
@@ -32,7 +32,7 @@ class Search(Struct, frozen=True):
 
 
 class Repository(Struct, frozen=True):
-    """A repository as a search lists it; what the hub does not say is 0, "" or None."""
+    """A repository in a list of results; facts missing from the hub are 0, "" or None."""
 
     id: str
     formats: tuple[ModelFormat, ...]
@@ -46,7 +46,7 @@ class Repository(Struct, frozen=True):
     parameters: int = 0
     context: int = 0
     architecture: str = ""
-    # of the smallest file that is a chat model, where the list says so; bytes
+    # bytes of the smallest chat model's file, if the list has sizes
     smallest: int = 0
     has_vision: bool = False
     has_own_draft: bool = False
@@ -61,7 +61,7 @@ class Repository(Struct, frozen=True):
 
 
 class CompanionKind(StrEnum):
-    """Files that are no chat models, but belong to one."""
+    """Files that belong to a chat model but are none themselves."""
 
     PROJECTOR = "projector"
     HEAD = "head"
@@ -73,15 +73,15 @@ class Companion(Struct, frozen=True):
 
 
 class Variant(Struct, frozen=True):
-    """One way in which a model comes: a quantization, in one file or several, or a folder.
+    """A version of a model: a quantization, in one file or several, or a folder.
 
-    `quality` from 1 to 4, for one that is known.
+    `quality` is 1 to 4, if known.
     """
 
     title: str
     format: ModelFormat
     files: tuple[RemoteFile, ...]
-    # the file that is opened; "" for a folder
+    # the file to open; "" for a folder
     main: str = ""
     bits: float = 0.0
     quality: int = 0
@@ -92,7 +92,7 @@ class Variant(Struct, frozen=True):
 
     @property
     def too_large_for_http(self) -> bool:
-        """True if one of its files is larger than the hub serves over plain HTTP."""
+        """True if one of its files exceeds the hub's limit for plain HTTP."""
         return any(file.size > LARGEST_HTTP for file in self.files)
 
 
@@ -107,7 +107,7 @@ class Fit(Struct, frozen=True):
 
 
 class Details(Struct, frozen=True):
-    """A repository at one commit, with everything that can be fetched from it."""
+    """A repository at one commit, with all its downloadable variants."""
 
     repository: Repository
     commit: str
@@ -116,12 +116,12 @@ class Details(Struct, frozen=True):
     # the file that a link named
     named: str = ""
     revision: str = "main"
-    # heads as one gets them alone; where there is no model beside them, `variants` are these
+    # heads as separate downloads; in a repository without a model, `variants` are these
     all_heads: tuple[Variant, ...] = ()
 
     @property
     def heads(self) -> bool:
-        """True if there is nothing but heads, which draft for one certain model."""
+        """True if all variants are heads, which draft for one particular model."""
         return bool(self.all_heads) and self.variants == self.all_heads
 
     def wanted(self, variant: Variant, companions: tuple[Companion, ...] = ()) -> DownloadRequest:

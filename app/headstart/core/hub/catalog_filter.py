@@ -1,4 +1,4 @@
-"""Selection and order of the hub's answers, and names. Pure."""
+"""Filtering and sorting of the hub's results, and names. Pure."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from headstart.core.models.fit import ModelShape
 from headstart.core.models.quantization import quantization
 from headstart.core.models.split_files import stem
 
-# beside its weights, what a model takes at least
+# a model's least memory relative to its weights
 _BESIDE = 1.15
-# of the memory, what a model may take
+# largest share of memory for a model
 _MOST_SHARE = 0.9
 _SIZE = re.compile(r"(?:^|[-_.])[AE]?\d+(?:\.\d+)?[BM](?=$|[-_.])", re.IGNORECASE)
 _GENERATION = re.compile(r"[A-Za-z]+[-_ ]?\d+(?:\.\d+)?")
-# popular quantizations, the best first; for small models every bit shows
+# popular quantizations, the best first; in small models every bit matters
 _BALANCED = (
     "UD-Q4_K_XL", "Q4_K_M", "MXFP4", "MXFP4_MOE", "UD-Q4_K_M", "Q5_K_M", "IQ4_XS", "Q4_K_S",
     "IQ4_NL", "Q4_0", "4-bit",
@@ -45,7 +45,7 @@ _KEYS: Mapping[SortBy, Callable[[Repository], float]] = {
 
 
 def merged(pages: Sequence[Sequence[Repository]], sort: SortBy) -> list[Repository]:
-    """The answers for several formats as one list; a repository with both comes once."""
+    """The results for several formats as one list; a repository with both comes once."""
     key = _KEYS.get(sort)
     mixed = [
         one for row in itertools.zip_longest(*pages) for one in row if isinstance(one, Repository)
@@ -59,7 +59,7 @@ def merged(pages: Sequence[Sequence[Repository]], sort: SortBy) -> list[Reposito
 
 
 def matches(one: Repository, search: Search) -> bool:
-    """True if it is what was asked for; what the hub does not say never speaks against it."""
+    """True if a result fits the search; facts missing from the hub never exclude it."""
     if not set(one.formats) & set(search.formats):
         return False
     if search.fits and one.smallest * _BESIDE > _MOST_SHARE * search.fits:
@@ -78,7 +78,7 @@ def matches(one: Repository, search: Search) -> bool:
 
 
 def family(name: str) -> str:
-    """The common name of one family's models: `Qwen3` of `Qwen3-4B-Instruct-2507-GGUF`."""
+    """The name shared by a family of models: `Qwen3` for `Qwen3-4B-Instruct-2507-GGUF`."""
     size = _SIZE.search(name)
     head = name[: size.start()] if size else ""
     found = _GENERATION.match(head or name)
@@ -86,7 +86,7 @@ def family(name: str) -> str:
 
 
 def likely_drafts(page: Sequence[Repository], target: Repository) -> list[Repository]:
-    """Models of a quarter of the size at most that are of the same family, as far as names say."""
+    """Models of the same family, judged by name, with at most a quarter of the target's size."""
     own = family(target.name).casefold()
     return [
         one
@@ -98,20 +98,20 @@ def likely_drafts(page: Sequence[Repository], target: Repository) -> list[Reposi
     ]
 
 
-# endings of the names of heads' repositories, after the model's name
+# suffixes of heads' repositories, after the model's name
 _HEADS = ("DFlash", "DSpark", "EAGLE3")
 
 
 def head_searches(name: str) -> list[str]:
-    """Words by which heads for the model of this name are found; none where its size is not
-    known by it."""
+    """Search terms for heads of the model with this name; none if the name does not tell the
+    model's size."""
     own = _base(name)
     return [f"{own} {kind}" for kind in _HEADS] if own else []
 
 
 def likely_heads(page: Sequence[Repository], name: str) -> list[Repository]:
-    """Repositories of heads for the model of this name, as far as their names say; first those
-    that say the most of it, and nothing else."""
+    """Repositories of heads for the model with this name, judged by their names; the closest names
+    come first."""
     own, words = _base(name).casefold(), _words(name)
     kinds = tuple(kind.casefold() for kind in _HEADS)
     found = [
@@ -133,16 +133,17 @@ def _words(name: str) -> set[str]:
 
 
 def _base(name: str) -> str:
-    """A model's name up to its size, which heads have in common with it."""
+    """A model's name up to its size, which its heads' names share."""
     size = _SIZE.search(name)
-    # mixtures have a second number
+    # mixtures of experts have a second number
     more = _SIZE.match(name, size.end()) if size else None
     found = more or size
     return name[: found.end()].strip("-_. ") if found else ""
 
 
 def draft_variant(variants: Sequence[Variant]) -> Variant | None:
-    """A draft is small: the one that costs the least acceptance and still little time."""
+    """A variant to draft with: small, with the least loss of acceptance and little time per
+    token."""
     own = [variant for variant in variants if variant.format == "gguf"]
     for title in ("Q8_0", *_BALANCED):
         for variant in own:
@@ -159,7 +160,7 @@ def best(kind: CompanionKind, found: Sequence[Companion]) -> Companion | None:
 
 
 def matching(variants: Sequence[Variant], patterns: Sequence[str]) -> Variant | None:
-    """The first variant whose file fits the first pattern that fits any."""
+    """The first variant whose file matches the first pattern that matches any."""
     for pattern in patterns:
         for variant in variants:
             paths = [variant.main, PurePosixPath(variant.main).name]
@@ -171,7 +172,7 @@ def matching(variants: Sequence[Variant], patterns: Sequence[str]) -> Variant | 
 
 
 def named(variants: Sequence[Variant], name: str) -> Variant | None:
-    """The variant that a link's file or a quantization means."""
+    """The variant named by a link's file or by a quantization."""
     wanted = name.casefold()
     for variant in variants:
         files = {file.path.casefold() for file in variant.files}
@@ -181,13 +182,13 @@ def named(variants: Sequence[Variant], name: str) -> Variant | None:
 
 
 def without_quantization(variant: Variant) -> str:
-    """The common name of one model's quantizations: the file's name without that."""
+    """The name shared by a model's quantizations: the file's name without the quantization."""
     name = stem(PurePosixPath(variant.main).name).casefold()
     return name.replace(variant.title.casefold(), "").strip("-_.")
 
 
 def resized(shape: ModelShape, size: int) -> ModelShape:
-    """The same model with weights of so many bytes."""
+    """The same model with `size` bytes of weights."""
     layers = int(shape.layer_weights * size / max(1, shape.weights))
     return replace(shape, weights=size, layer_weights=layers)
 
@@ -195,7 +196,7 @@ def resized(shape: ModelShape, size: int) -> ModelShape:
 def recommended(
     variants: Sequence[Variant], fits: Mapping[str, Fit], parameters: int
 ) -> tuple[Variant, str] | None:
-    """The variant to begin with, and the code of why; `fits` by title, as far as they are known.
+    """The variant to start with, and the code of the reason; `fits` by title, where known.
 
     A balance of size and quality where it fits, finer for small models; else the largest that fits.
     """

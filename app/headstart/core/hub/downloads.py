@@ -1,4 +1,4 @@
-"""Downloads and their progress: values that the queue, the verbs and the window share."""
+"""Downloads and their progress: values shared by the queue, the verbs and the window."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ from headstart.core.told import Told
 class DownloadState(StrEnum):
     QUEUED = "queued"
     RUNNING = "running"
-    # for a network, a server, or another program that downloads the same; it goes on automatically
+    # for the network, a server, or another program's download of the same file; resumes
+    # automatically
     WAITING = "waiting"
-    # all bytes are here; they are compared with what the hub says of them
+    # all bytes are downloaded, and are compared with the hub's digests
     CHECKING = "checking"
     PAUSED = "paused"
-    # it stopped, and goes on where it was when the user asks for it
+    # it stopped, and resumes when the user asks for it
     FAILED = "failed"
     DONE = "done"
 
 
-# these want the network
+# these need the network
 ACTIVE = (
     DownloadState.QUEUED,
     DownloadState.RUNNING,
     DownloadState.WAITING,
     DownloadState.CHECKING,
 )
-# these go on only when the user says so
+# these resume only on the user's request
 STOPPED = (DownloadState.PAUSED, DownloadState.FAILED)
 
 
-# bytes of a file that the hub serves over plain HTTP: what its own library has as the limit
+# largest file, in bytes, that the hub serves over plain HTTP: the limit in its own library
 LARGEST_HTTP = 50 * 10**9
 
 
 class RemoteFile(Struct, frozen=True):
-    """A file of a repository. `etag`: its SHA-256, or what git calls it where it is small."""
+    """A file of a repository. `etag`: its SHA-256, or its git object id if it is small."""
 
     path: str
     size: int
@@ -48,7 +49,7 @@ class RemoteFile(Struct, frozen=True):
 class DownloadRequest(Struct, frozen=True):
     """Files that are downloaded together: all parts of a model.
 
-    `main` is the file that is opened; "" for a folder of files.
+    `main` is the file to open; "" for a folder of files.
     """
 
     repo: str
@@ -69,7 +70,7 @@ class DownloadRequest(Struct, frozen=True):
 
 
 class Download(Struct, frozen=True):
-    """One download as it is now. Bytes, bytes a second, seconds."""
+    """The current state of a download. Bytes, bytes a second, seconds."""
 
     wanted: DownloadRequest
     state: DownloadState
@@ -77,9 +78,9 @@ class Download(Struct, frozen=True):
     speed: float = 0.0
     # why it waits or stopped
     reason: Told | None = None
-    # where the model lies, when it is done
+    # the model's location, once it is done
     path: str = ""
-    # how often it was done or failed since the start
+    # number of times that it finished or failed since the start
     ends: int = 0
 
     @property
@@ -88,7 +89,7 @@ class Download(Struct, frozen=True):
 
     @property
     def seconds_left(self) -> float | None:
-        """None while nobody can know."""
+        """None while it cannot be estimated."""
         if self.state is not DownloadState.RUNNING or self.speed <= 0:
             return None
         return max(0, self.wanted.size - self.received) / self.speed

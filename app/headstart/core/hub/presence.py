@@ -1,4 +1,4 @@
-"""Which of a repository's models are here already, or on their way. Pure."""
+"""Presence of a repository's models on this computer or in the queue. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from headstart.core.models.installed import InstalledModel
 
 class Presence(StrEnum):
     HERE = "here"
-    # it is being downloaded, or waits for its turn
+    # being downloaded, or queued
     COMING = "coming"
-    # a part is here; the user paused the rest, or something stopped it
+    # partly downloaded; the user paused the rest, or an error stopped it
     STOPPED = "stopped"
 
 
 def presence(
     details: Details, installed: Sequence[InstalledModel], downloads: Iterable[Download]
 ) -> dict[str, Presence]:
-    """By the variants' titles; those that are neither here nor on their way are left out."""
+    """By the variants' titles; variants neither installed nor being downloaded are left out."""
     repo = details.repository.id
     under_way = {
         (one.wanted.main, one.wanted.commit if not one.wanted.main else ""): one.state
@@ -40,13 +40,13 @@ def presence(
 
 
 def repository_of(path: Path) -> str:
-    """The repository from which a file or folder came, where its place says so: in the cache of
-    Hugging Face's tools, or in folders of the owner's and the repository's names."""
+    """The repository of a file or folder, judged by its location: in the cache of Hugging Face's
+    tools, or in folders named after the owner and the repository."""
     return cached_repository(path) or "/".join(path.parts[-2:])
 
 
 def cached_repository(path: Path) -> str:
-    """The same where it lies in the cache; "" elsewhere, where names may be the user's own."""
+    """The same for a location in the cache; "" elsewhere, where names may be the user's own."""
     for part in path.parts:
         if part.startswith("models--") and part.count("--") >= 2:
             owner, name = part.removeprefix("models--").split("--", 1)
@@ -60,6 +60,6 @@ def _is(model: InstalledModel, repo: str, variant: Variant) -> bool:
     places = [model.ref.path, *map(Path, model.copies)]
     if not variant.main:
         return any(repository_of(place) == repo for place in places)
-    # wherever it lies: the same name and the same bytes are the same file
+    # in any location, the same name and size mean the same file
     name = variant.main.rpartition("/")[2]
     return any(place.name == name for place in places) and model.ref.size == variant.size

@@ -1,1 +1,1 @@
-"""Markdown and the formulas in it, as windows and files read them. Pure."""
+"""Markdown with formulas, parsed for windows and files. Pure."""

@@ -1,8 +1,8 @@
-"""Lines between the columns and rows of one array, drawn again on its picture. Pure.
+"""Lines between the columns and rows of one array, redrawn on its picture. Pure.
 
-mathra knows no dashes, and draws a bar between columns as a delimiter beside two arrays: the lines
-across end before it. Where each line of the picture is known to be one of the array's, they are
-drawn through, and as dashes where these were asked for.
+mathra has no dashed lines, and draws a bar between columns as a delimiter between two arrays, so
+horizontal lines stop at the bar. If every line in the picture can be identified as the array's, the
+lines are redrawn at full length, and dashed where the source asks for dashes.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _RECT = re.compile(
     r'width="(?P<width>[-\d.]+)" height="(?P<height>[-\d.]+)"/>'
 )
 _END = "</g>"
-# thousandths of an em: a dash, and the gap behind it
+# thousandths of an em: a dash, and the gap after it
 _DASH, _GAP = 150, 100
 
 
 class Lines(Struct, frozen=True):
-    """The lines of an array: bars between columns and lines between rows, how many arrays it is cut
-    into by the bars, and which of them are dashes."""
+    """The lines of an array: bars between columns, lines between rows, the number of arrays that
+    the bars cut it into, and which lines are dashed."""
 
     bars: int
     rows: int
@@ -44,8 +44,8 @@ class Lines(Struct, frozen=True):
 
 
 def lines_of(latex: str) -> tuple[str, Lines | None]:
-    """The formula with whole lines, and the lines that it has; None where it has none, or more
-    arrays than one. Raises NotDrawn for dashes that cannot be told from other lines."""
+    """The formula with solid lines, and its lines; None without lines, or with several arrays.
+    Raises NotDrawn for dashes that cannot be told from other lines."""
     arrays = list(ARRAY.finditer(latex))
     dashed = "hdashline" in latex or any(":" in one["columns"] for one in arrays)
     if len(arrays) != 1:
@@ -70,8 +70,8 @@ def lines_of(latex: str) -> tuple[str, Lines | None]:
 
 
 def drawn_through(body: str, lines: Lines) -> str | None:
-    """The picture with its lines drawn through; as it is where one of them may be another one, and
-    None where that one should be dashes."""
+    """The picture with its lines at full length; unchanged if a line cannot be identified, or None
+    if that one should be dashed."""
     shapes = {one["id"]: one for one in _PATH.finditer(body)}
     uses = [one for one in _USE.finditer(body) if one["id"] in shapes]
     rects = list(_RECT.finditer(body))
@@ -125,7 +125,7 @@ def _drawn(x: float, y: float, width: float, height: float, dashed: bool) -> str
 
 
 def _dashes(length: float) -> Iterator[tuple[float, float]]:
-    """Starts and lengths of the dashes of a line, with one at each of its ends."""
+    """Start and length of each dash of a line, with a dash at both ends."""
     count = max(2, round((length + _GAP) / (_DASH + _GAP)))
     long = (length - (count - 1) * _GAP) / count
     return ((number * (long + _GAP), long) for number in range(count))

@@ -1,6 +1,5 @@
-"""Words in a formula that its font has no letters for: Chinese, Arabic, Hindi and others. A box of
-their size stands in the formula while it is drawn, and a text of the system's font in the drawing.
-Pure."""
+"""Words in a formula without glyphs in its font: Chinese, Arabic, Hindi and others. The formula is
+drawn with a box of their size, which a text in the system's font then replaces. Pure."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ _FOREIGN = (
 _RUN = re.compile(f"[{_FOREIGN}](?:[{_FOREIGN}\u200c\u200d ]*[{_FOREIGN}])?")
 _GROUP = re.compile(r"\\(?:text|textrm|textnormal|mathrm|mbox|operatorname)\s*\{")
 _RECT = re.compile(r'<rect x="([-\d.]+)" y="([-\d.]+)" width="([-\d.]+)" height="([-\d.]+)"\s*/>')
-# em of a box: above and below the baseline; as nothing else in a formula has it
+# em of a box, above and below the baseline: sizes that nothing else in a formula has
 _ASCENT, _DEPTH = 0.8803, 0.1207
-# by so much each box is wider than the one before, to be told from it
+# each box is wider than the previous one by this much, to tell them apart
 _STEP = 0.0011
 _FAMILIES = "'Noto Sans CJK SC', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', sans-serif"
-# em of a letter: of squares, of letters that are joined, of others
+# em of a letter: of square ones, of joined ones, of others
 _WIDE, _JOINED, _NARROW = 1.0, 0.5, 0.62
 
 
@@ -37,7 +36,7 @@ class Words(Struct, frozen=True):
 
 
 def with_boxes(latex: str) -> tuple[str, list[Words]]:
-    """The formula with a box for each run of such words; raises NotDrawn for broken braces."""
+    """The formula with a box for each run of such words; raises NotDrawn for unbalanced braces."""
     found: list[Words] = []
 
     def box(text: str) -> str:
@@ -60,7 +59,7 @@ def with_boxes(latex: str) -> tuple[str, list[Words]]:
 
 
 def with_words(svg: str, words: list[Words]) -> str | None:
-    """The drawing with the words in the place of their boxes; None where a box is missing."""
+    """The drawing with the words in place of their boxes; None if a box is missing."""
     left = dict(enumerate(words))
 
     def written(rect: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """LaTeX to a picture made of paths, with its measures in em; pure, any thread.
 
-mathra draws it. What it does not know, or has no sign for, is shown as it was written: that can
-be read, a wrong formula cannot.
+mathra draws it. A formula with commands that it does not know, or without glyphs, is shown as
+source: readers can cope with that, but not with a wrong formula.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from headstart.core.markdown.latex import drawable, spoken
 
 log = logging.getLogger(__name__)
 
-# characters; beyond this a formula is shown as it was written (40,000 take 80 ms)
+# characters; a longer formula is shown as source (40,000 take 80 ms)
 LONGEST = 4_000
-# how mathra says that its font lacks a letter
+# mathra's message for a letter missing from its font
 _NO_SIGN = "the font has no"
-# drawn formulas that are kept; a page of mathematics has a hundred
+# drawn formulas in the cache; a page of mathematics has a hundred
 _KEPT = 1_000
 _VIEW = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
-# attributes for browsers and screen readers only; QtSvg warns of each
+# elements for browsers and screen readers only; QtSvg warns about each
 _UNWANTED = re.compile(
     r"<title\b.*?</title>|<metadata\b.*?</metadata>|<style\b.*?</style>|<text\b.*?</text>",
     re.DOTALL,
 )
 _ROOT = re.compile(r"<svg\b[^>]*>")
-# where a number is set apart, mathra draws it before the formula
+# mathra draws a separate equation number before the formula
 _TAG = re.compile(r"\\tag\*?\s*\{([^{}]*)\}")
 _LABEL = re.compile(r"\\(?:label\s*\{[^{}]*\}|nonumber\b|notag\b)")
 
 
 class Formula(Struct, frozen=True):
     """`svg` is in the colour `currentColor`; sizes are em, from the baseline up and down. `words`
-    say it to people who cannot see it; `tag` is the number that stands at the right of it."""
+    describe it to screen readers; `tag` is the number at its right."""
 
     svg: str
     width: float
@@ -49,7 +49,7 @@ class Formula(Struct, frozen=True):
 
 
 def formula(latex: str, display: bool) -> Formula | None:
-    """None where it cannot be drawn as it should be."""
+    """None if it cannot be drawn correctly."""
     if len(latex) > LONGEST:
         return None
     return _formula(latex, display)
@@ -73,7 +73,7 @@ def _formula(latex: str, display: bool) -> Formula | None:
     except ValueError:
         return None
     except Exception as error:
-        # a native library over what a model wrote: never worth more than a line in the log
+        # a native library on a model's output: never worth more than a line in the log
         log.warning("a formula could not be drawn: %s", type(error).__name__)
         return None
     svg = found["svg"]

@@ -1,5 +1,5 @@
-"""Rules beside CommonMark's for words in a line: bold and struck words beside Chinese, Japanese and
-Korean, the few tags of HTML that models write, and addresses that may be links."""
+"""Inline rules beyond CommonMark's: bold and struck words beside Chinese, Japanese and Korean, the
+few HTML tags that models write, and addresses that may become links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.rules_inline.state_inline import Scanned
 
-# tags that change nothing but looks
+# tags that change only the looks
 _PAIRS = ("sub", "sup", "kbd", "mark", "u", "b", "i", "strong", "em", "s", "del", "ins", "small")
 _OPEN = re.compile(rf"<({'|'.join(_PAIRS)})>", re.IGNORECASE)
 _BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
@@ -24,8 +24,8 @@ _SCHEMES = ("http", "https", "mailto")
 
 
 def is_safe_link(address: str) -> bool:
-    """True for addresses of the web and of mail: others would start programs, or name a computer in
-    the network."""
+    """True for addresses of the web and of mail: others would start programs, or contact a computer
+    in the network."""
     try:
         found = urlsplit(address.strip())
     except ValueError:
@@ -38,15 +38,15 @@ def is_safe_link(address: str) -> bool:
 def beside_cjk(
     tokenize: Callable[[StateInline, bool], bool],
 ) -> Callable[[StateInline, bool], bool]:
-    """A rule of the library for marks of emphasis, with marks that stand beside a Chinese, Japanese
-    or Korean sign: these languages have no spaces, and CommonMark wants one beside punctuation.
+    """Wrap the library's rule for emphasis to accept marks beside a Chinese, Japanese or Korean
+    character: these languages have no spaces, and CommonMark wants one beside punctuation.
 
-    After the amendment of the markdown-cjk-friendly specification.
+    Follows the amendment of the markdown-cjk-friendly specification.
     """
 
     def rule(state: StateInline, silent: bool) -> bool:
         if not state.src.isascii():
-            # the rule asks the state
+            # the rule calls it on the state
             setattr(state, "scanDelims", partial(_scan, state))  # noqa: B010
         return tokenize(state, silent)
 
@@ -61,7 +61,7 @@ def _scan(state: StateInline, start: int, splits_words: bool) -> Scanned:
     end = start
     while end < state.posMax and text[end] == mark:
         end += 1
-    # the ends of a text count as spaces
+    # both ends of a text count as spaces
     last = text[start - 1] if start else " "
     following = text[end] if end < state.posMax else " "
 
@@ -80,19 +80,19 @@ def _scan(state: StateInline, start: int, splits_words: bool) -> Scanned:
 
 
 def _is_cjk(one: str) -> bool:
-    """A sign of Chinese, Japanese or Korean, punctuation too; no emoji."""
+    """True for Chinese, Japanese or Korean characters, punctuation included; not for emoji."""
     code = ord(one)
     if code < 0x1100 or 0x1F000 <= code < 0x20000:
         return False
     if unicodedata.east_asian_width(one) in ("W", "F"):
-        # signs and pictures that are wide for their looks alone
+        # symbols and pictures that are wide only by appearance
         return not 0x2300 <= code < 0x2E80
     return 0xFF61 <= code <= 0xFFDC
 
 
 def html_tags(state: StateInline, silent: bool) -> bool:
-    """A line break, or a pair of tags around words of the same paragraph; anything else of HTML
-    stays text."""
+    """Parse a line break, or a pair of tags around words of one paragraph; all other HTML stays
+    text."""
     text, at = state.src, state.pos
     if text[at] != "<":
         return False

@@ -1,7 +1,7 @@
-"""Answers that are JSON from beginning to end: found without a fence, indented for reading. Pure.
+"""Answers that are entirely JSON: recognized without a fence, indented for reading. Pure.
 
-Numbers, escapes and the order of names stay as they were written; only the room between them is
-another one. A text that stops in the middle is indented as far as it goes.
+Numbers, escapes and the order of names are kept; only whitespace between them changes. A truncated
+text is indented as far as it goes.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ from __future__ import annotations
 import json
 import re
 
-# prose begins with a bracket too: “[1] says”, “{name}, hello”
+# prose can begin with a bracket too: “[1] says”, “{name}, hello”
 _BEGINS = re.compile(r"\s*[{\[]")
 _GROWS = re.compile(r'\s*(?:\{\s*"|\[\s*["{\[])')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _PLAIN = re.compile(r'[^\s"{}\[\],:]+')
 _SPACE = re.compile(r"\s+")
 _STEP = "  "
-# deeper ones are no answer to read: the room before their lines grows with the square of the depth
+# deeper nesting is not readable, and indentation grows with the square of the depth
 _DEEPEST = 64
 _PAIRS = {"}": "{", "]": "["}
 
 
 def indented_json(text: str, growing: bool = False) -> str | None:
-    """The text with a name or value on each line, None where it is no JSON object or array, or one
-    more than 64 deep.
+    """The text with a name or value on each line, None unless it is a JSON object or array at most
+    64 levels deep.
 
-    `growing`, or stopped: what has begun like one and is not at its end is taken for one."""
+    Accepts a text that begins like JSON and was cut off; with `growing`, also one whose brackets
+    are already closed."""
     if _BEGINS.match(text) is None:
         return None
     try:
@@ -34,13 +35,13 @@ def indented_json(text: str, growing: bool = False) -> str | None:
         if _GROWS.match(text) is None:
             return None
         shown, complete = _indent(text)
-        # an end with more after it, or of the wrong kind, is prose
+        # text after the end, or a wrong closing bracket, means prose
         return None if shown is None or (complete and not growing) else shown
     return _indent(text)[0]
 
 
 def is_whole_json(text: str) -> bool:
-    """True for a text that is JSON to its end."""
+    """True if the whole text is JSON."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -49,7 +50,8 @@ def is_whole_json(text: str) -> bool:
 
 
 def _indent(text: str) -> tuple[str | None, bool]:
-    """The text indented, None where brackets do not fit or lie too deep; and if it has ended."""
+    """The text indented, None if brackets do not match or nest too deep; and whether it has
+    ended."""
     pieces: list[str] = []
     open_: list[str] = []
     at, fresh, closed = 0, False, False
@@ -64,7 +66,7 @@ def _indent(text: str) -> tuple[str | None, bool]:
         if one in "}]":
             if not open_ or open_.pop() != _PAIRS[one]:
                 return None, True
-            # nothing inside: they stay beside each other
+            # empty: the brackets stay together
             pieces.append(one if fresh else "\n" + _STEP * len(open_) + one)
             at, fresh, closed = at + 1, False, not open_
             continue

@@ -1,7 +1,7 @@
-"""LaTeX that mathra draws wrong, or does not know, as LaTeX that it draws right. Pure.
+"""Rewrites LaTeX that mathra draws wrong, or does not know, as LaTeX that it draws right. Pure.
 
-Styles of digits and words become the letters of Unicode that have the style; a bar between columns
-becomes a delimiter between two arrays; a few commands have others that say the same.
+Styled digits and words become Unicode letters of that style; a bar between columns becomes a
+delimiter between two arrays; a few commands are replaced by synonyms.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-# the first signs of Unicode's alphabets: capital, small, digit; 0 where there is none
+# the first characters of Unicode's alphabets: capital, small, digit; 0 if there is none
 _ALPHABETS = {
     "bold": (0x1D400, 0x1D41A, 0x1D7CE),
     "double": (0x1D538, 0x1D552, 0x1D7D8),
@@ -18,7 +18,7 @@ _ALPHABETS = {
     "sans": (0x1D5A0, 0x1D5BA, 0x1D7E2),
     "italic": (0x1D434, 0x1D44E, 0),
 }
-# signs that Unicode had before it had the alphabets
+# characters that Unicode had before it had the alphabets
 _EARLIER = {
     0x1D455: "ℎ", 0x1D53A: "ℂ", 0x1D53F: "ℍ", 0x1D545: "ℕ", 0x1D547: "ℙ", 0x1D548: "ℚ",
     0x1D549: "ℝ", 0x1D551: "ℤ",
@@ -42,14 +42,14 @@ _OTHERS = (
     (r"\varliminf", r"\mathop{\underline{\lim}}"),
     (r"\varlimsup", r"\mathop{\overline{\lim}}"),
 )
-# Greek letters that mathra has upright in every style: slanted ones, and bold ones
+# Greek letters that mathra has upright in every style: slanted, then bold
 _GREEK = {
     "phi": "\U0001d719\U0001d753", "epsilon": "\U0001d716\U0001d750",
     "vartheta": "\U0001d717\U0001d751", "varkappa": "\U0001d718\U0001d752",
     "varrho": "\U0001d71a\U0001d754", "varpi": "\U0001d71b\U0001d755",
     "upsilon": "\U0001d710\U0001d74a",
 }  # fmt: skip
-# capital ones by their places in the alphabet: bold ones stand upright, others lean where asked
+# capitals by position in the alphabet: bold ones stand upright, others lean on request
 _CAPITALS = {
     "Gamma": 2, "Delta": 3, "Theta": 7, "Lambda": 10, "Xi": 13, "Pi": 15, "Sigma": 18,
     "Upsilon": 20, "Phi": 21, "Psi": 23, "Omega": 24,
@@ -68,11 +68,11 @@ _DEEPEST = 20
 
 
 class NotDrawn(ValueError):
-    """It would be drawn as something else."""
+    """The formula would be drawn wrong."""
 
 
 def drawable(latex: str) -> str:
-    """The same formula for mathra; raises NotDrawn where it cannot be right."""
+    """The same formula for mathra; raises NotDrawn if it cannot be drawn right."""
     text = _with_root(_SMASH.sub("", latex))
     for command, other in _OTHERS:
         text = re.sub(re.escape(command) + r"(?![A-Za-z])", other.replace("\\", r"\\"), text)
@@ -81,12 +81,12 @@ def drawable(latex: str) -> str:
 
 
 def spoken(words: str) -> str:
-    """Words for what is drawn: letters of an alphabet by their plain ones."""
+    """The formula's text for screen readers: styled letters become plain ones."""
     return unicodedata.normalize("NFKC", words)
 
 
 def closing(text: str, at: int) -> int:
-    """Behind the brace that closes the one at `at`; raises NotDrawn where none does."""
+    """Position after the brace that closes the one at `at`; raises NotDrawn if none does."""
     depth = 0
     while at < len(text):
         if text[at] == "\\":
@@ -100,7 +100,7 @@ def closing(text: str, at: int) -> int:
 
 
 def _without_links(text: str) -> str:
-    """The words of links alone."""
+    """Keep only the text of links."""
     while (found := re.search(r"\\href\s*(?=\{)", text)) is not None:
         end = closing(text, found.end())
         text = text[: found.start()] + text[end:]
@@ -148,7 +148,7 @@ def _digits(text: str, style: str) -> str:
     if not style:
         return text
     first = _ALPHABETS[style][2]
-    # not those of commands, nor of sizes
+    # digits in commands and sizes are left alone
     return re.sub(r"[0-9]", lambda found: chr(first + int(found[0])), text)
 
 
@@ -186,7 +186,7 @@ def _sign(one: str, style: str) -> str:
                 return one
             return _EARLIER.get(first + place, chr(first + place))
     if one.isalnum():
-        # there is no letter of that style
+        # the style lacks that letter
         raise NotDrawn("a letter without the style")
     return one
 
@@ -240,7 +240,7 @@ def _barred(columns: str, body: str) -> str:
 
 
 def _row(cells: list[str], first: int, last: int) -> str:
-    """Some cells of a row, as high as all of it; lines across the table go across each part."""
+    """Some cells of a row, as tall as the whole row; horizontal lines span each part."""
     lines = re.findall(r"\\hline", cells[0]) if cells else []
     own = [cell.replace(r"\hline", "") for cell in cells]
     others = "".join(own[:first] + own[last:])
@@ -252,7 +252,7 @@ def _row(cells: list[str], first: int, last: int) -> str:
 
 
 def _split(text: str, mark: str) -> Iterator[str]:
-    """Pieces between marks that stand in no braces and in no other environment."""
+    """Pieces between marks, ignoring marks inside braces or other environments."""
     depth = at = begin = 0
     while at < len(text):
         if text.startswith(mark, at) and not depth:

@@ -1,9 +1,8 @@
-"""The Markdown that models and people write, as tokens: CommonMark, GitHub's tables, tasks,
-footnotes and strikethrough, and LaTeX between `$`, `$$`, `\\(` and `\\[`, or in an environment of
-its own.
+"""Markdown from models and people as tokens: CommonMark, GitHub's tables, tasks, footnotes and
+strikethrough, and LaTeX between `$`, `$$`, `\\(` and `\\[`, or in a bare environment.
 
-The window and the exports render the tokens, each by its own rules. The library is imported when
-the first parser is made.
+The window and the exports render the tokens, each by its own rules. The library is imported with
+the first parser.
 """
 
 from __future__ import annotations
@@ -24,41 +23,41 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-# the HTML of a token, decided by the token alone
+# HTML of a token, derived from the token alone
 Rule = Callable[["Token"], str]
 
-# of a token of a formula: `content` is the LaTeX, `markup` what it stood between
+# types of formula tokens: `content` is the LaTeX, `markup` its delimiters
 MATH, DISPLAY_MATH, MATH_BLOCK = "math", "math_display", "math_block"
 CLOSING = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]", "": ""}
-# environments of LaTeX that are formulas without anything around them; their markup is ""
+# LaTeX environments that are formulas without delimiters; their markup is ""
 _ENVIRONMENT = re.compile(
     r"\\begin\{((?:align|alignat|equation|gather|multline|flalign|eqnarray)\*?|aligned|gathered|split"
     r"|cases|[pbBvV]?matrix)\}"
 )
-# asked of `MarkdownIt.parse` in its `env`: the text goes on, and so may a formula at its end
+# passed to `MarkdownIt.parse` in `env`: the text may go on, and so may a formula at its end
 GROWING = "growing"
 _FORMULA = "formula:"
 _TASK = re.compile(r"\[([ xX])\](?=\s)")
-# an amount and words: what follows a price up to the next one
+# an amount and words: the text between two prices
 _PRICE = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}[,;.:)]*\s+(?!\\)[a-zA-Z]{2,}")
-# longer ones are no formulas, but two prices
+# a longer span is two prices, not a formula
 _LONGEST_INLINE = 2_000
 _MOST_LINES = 300
-# the beginning of an address in a text, and a character before that
+# the scheme of an address in a text, and the character before it
 _SCHEME = re.compile(r"(?:^|[^a-z0-9.+-])(?:https?|ftp)$", re.IGNORECASE)
 _LONGEST_SCHEME = len("https") + 1
 
 
 def make_parser(rules: Mapping[str, Rule]) -> MarkdownIt:
-    """`rules` render the tokens of those types. Lines end where they were ended, bare addresses are
-    links; raw HTML is text but for a few tags of looks, nothing is ever fetched."""
+    """`rules` render the tokens of those types. Line breaks are kept, bare addresses become links;
+    raw HTML is text except for a few tags of style, and nothing is ever fetched."""
     from markdown_it import MarkdownIt
     from markdown_it.rules_inline import emphasis, strikethrough
     from mdit_py_plugins.footnote import footnote_plugin
 
     md = MarkdownIt("commonmark", {"html": False, "linkify": True, "breaks": True})
     md.enable(["table", "strikethrough"])
-    # only addresses that say so are links: main.py and README.md are file names
+    # only addresses with a scheme are links: main.py and README.md are file names
     md.linkify.set({"fuzzy_link": False, "fuzzy_email": False})  # type: ignore[union-attr]
     md.enable("linkify")
     md.inline.ruler.at("linkify", _inline_link)
@@ -66,7 +65,7 @@ def make_parser(rules: Mapping[str, Rule]) -> MarkdownIt:
     md.inline.ruler.at("strikethrough", beside_cjk(strikethrough.tokenize))
     md.inline.ruler.before("html_inline", "tags", html_tags)
     setattr(md, "validateLink", is_safe_link)  # noqa: B010
-    # a footnote stays where it was written: what streams is never moved
+    # a footnote stays where it was written: streamed text never moves
     md.use(footnote_plugin, inline=False, move_to_end=False)
     md.inline.ruler.before("escape", "math", _inline_math)
     md.block.ruler.before(
@@ -79,8 +78,8 @@ def make_parser(rules: Mapping[str, Rule]) -> MarkdownIt:
 
 
 def _inline_link(state: StateInline, silent: bool) -> bool:
-    """The library's rule, asked only where one of the schemes that it knows ends: it looks through
-    all of the line for each colon, which takes 20 seconds for 100 kB of them."""
+    """Run the library's rule only right after a known scheme: it scans the whole line for each
+    colon, which takes 20 seconds for 100 kB of colons."""
     from markdown_it.rules_inline.linkify import linkify
 
     before = state.pending[-_LONGEST_SCHEME:]
@@ -90,7 +89,7 @@ def _inline_link(state: StateInline, silent: bool) -> bool:
 
 
 def language_of(token: Token) -> str:
-    """The language of fenced code: the first word behind the fence, its escapes undone."""
+    """The language of fenced code: the first word after the fence, unescaped."""
     from markdown_it.common.utils import unescapeAll
 
     words = unescapeAll(token.info).split()
@@ -98,19 +97,19 @@ def language_of(token: Token) -> str:
 
 
 def source_of(token: Token) -> str:
-    """A formula as it was written."""
+    """The source of a formula."""
     if token.type == MATH_BLOCK:
         return str(token.meta["source"])
     return f"{token.markup}{token.content}{CLOSING[token.markup]}"
 
 
 def formula_name(token: Token) -> str:
-    """A formula as the name of an image, for documents; `named_formula` undoes it."""
+    """A formula encoded as an image name, for documents; `named_formula` decodes it."""
     return _FORMULA + quote(f"{token.markup}\n{token.content}")
 
 
 def named_formula(name: str) -> tuple[str, str] | None:
-    """Delimiters of a formula, and its LaTeX; None for the name of something else."""
+    """Delimiter and LaTeX of a formula; None if the name belongs to something else."""
     if not name.startswith(_FORMULA):
         return None
     left, _, latex = unquote(name.removeprefix(_FORMULA)).partition("\n")
@@ -118,7 +117,7 @@ def named_formula(name: str) -> tuple[str, str] | None:
 
 
 def task_of(token: Token) -> bool | None:
-    """True if the task of a list's item is done; None for an item that is no task."""
+    """True if the task of a list item is done; None for an item without a task."""
     return token.meta.get("task") if token.type == "list_item_open" else None
 
 
@@ -152,8 +151,8 @@ def _inline_math(state: StateInline, silent: bool) -> bool:
 
 def _inline_formula(text: str, at: int, end: int) -> tuple[str, str, int] | None:
     """Opening delimiter, LaTeX, and end. A dollar opens before anything but a space, and closes
-    after anything but a space and not before a digit (Pandoc's rule), nor before a letter: prices
-    and names of variables stay text."""
+    after anything but a space and not before a digit (Pandoc's rule) or a letter: prices and
+    variable names stay text."""
     first = text[at]
     left = text[at : at + 2]
     end = min(end, at + _LONGEST_INLINE)
@@ -172,7 +171,7 @@ def _inline_formula(text: str, at: int, end: int) -> tuple[str, str, int] | None
     if text[at + 1 : at + 2].isspace() or _is_word(text[max(0, at - 1) : at]):
         return None
     close = _find(text, "$", at + 1, end)
-    # a dollar that closes nothing opens nothing either
+    # an opening dollar needs a valid closing one
     if close < 0 or text[close - 1].isspace() or _is_word(text[close + 1 : close + 2]):
         return None
     latex = text[at + 1 : close]
@@ -184,7 +183,7 @@ def _is_word(one: str) -> bool:
 
 
 def _find(text: str, sign: str, at: int, end: int) -> int:
-    """Position of the next `sign` that no backslash escapes; -1 where it is not."""
+    """Position of the next `sign` without a backslash before it; -1 if there is none."""
     while (found := text.find(sign, at, end)) >= 0:
         slashes = 0
         while text[found - 1 - slashes] == "\\":
@@ -196,7 +195,7 @@ def _find(text: str, sign: str, at: int, end: int) -> int:
 
 
 def _block_math(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A formula on lines of its own; one that is not closed yet, where the text grows."""
+    """Parse a formula on its own lines; while the text grows, an unclosed one too."""
     if state.is_code_block(start):
         return False
     begin = state.bMarks[start] + state.tShift[start]
@@ -236,9 +235,9 @@ def _block_math(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _closing_line(state: StateBlock, at: int, right: str, start: int, end: int) -> int | None:
-    """The line that a formula ends with; -1 for one that is still being written, None for what is
-    no formula on lines of its own."""
-    # once there is none, there is none below either
+    """The line that ends a formula; -1 for an unfinished one, None if it is not a formula on its
+    own lines."""
+    # if there is none from here on, there is none further down
     missing = f"no {right}"
     found = -1 if state.env.get(missing) else state.src.find(right, at)
     if found < 0:
@@ -247,13 +246,13 @@ def _closing_line(state: StateBlock, at: int, right: str, start: int, end: int) 
         return -1 if growing and _is_inside(state, start, end) else None
     last = bisect_left(state.eMarks, found)
     if last >= end or state.src[found + len(right) : state.eMarks[last]].strip():
-        # another block's, or words follow: it stands in a paragraph
+        # in another block, or followed by words: the formula is part of a paragraph
         return None
     return last if _is_inside(state, start, last + 1) else None
 
 
 def _is_inside(state: StateBlock, start: int, end: int) -> bool:
-    """True if all lines belong to the list or quote that the first one is in."""
+    """True if all lines belong to the list or quote of the first one."""
     if end - start > _MOST_LINES:
         return False
     return all(state.sCount[line] >= state.blkIndent for line in range(start + 1, end))
@@ -263,7 +262,7 @@ def _is_inside(state: StateBlock, start: int, end: int) -> bool:
 
 
 def _tasks(state: StateCore) -> None:
-    """Note in the items of lists which begin with a box, and take the box away."""
+    """Mark list items that begin with a box as tasks, and remove the box."""
     tokens = state.tokens
     for index, token in enumerate(tokens[:-2]):
         if token.type != "list_item_open" or tokens[index + 1].type != "paragraph_open":

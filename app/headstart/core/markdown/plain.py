@@ -1,4 +1,4 @@
-"""Words that are no Markdown, as HTML. Pure."""
+"""Text without Markdown, as HTML. Pure."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import html
 
 
 def plain_html(text: str) -> str:
-    """Words as they were written: none of their signs is markup, and their lines stay."""
+    """HTML of a text as written: nothing in it is markup, and its line breaks stay."""
     return f'<p class="plain" dir="auto" style="white-space:pre-wrap">{html.escape(text)}</p>\n'

@@ -1,4 +1,4 @@
-"""Markdown as words alone: lists keep their signs, code its lines, LaTeX stays. Pure."""
+"""Markdown as bare text: lists keep their markers, code its lines, LaTeX stays. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def words_of(text: str) -> str:
                 out += notes
                 notes.clear()
                 out.append("".join(_inline_words(one) for one in token.children or ()))
-                # the next block is apart by an empty line, but in lists and tables
+                # an empty line separates blocks, except in lists and tables
                 out.append("" if in_cell else "\n" if lists else "\n\n")
             case "fence" | "code_block":
                 out.append(token.content.rstrip("\n") + "\n\n")

@@ -1,1 +1,1 @@
-"""Models as values: what files say, the memory that they take, and which draft suits one. Pure."""
+"""Models as values: their files' facts, their memory, and the draft that suits each. Pure."""

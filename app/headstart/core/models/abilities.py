@@ -1,4 +1,4 @@
-"""Abilities of a model's file on this computer beyond writing; tried once for each. Pure."""
+"""Optional abilities of a model's file on this computer; probed once for each. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from enum import StrEnum
 
 
 class Ability(StrEnum):
-    """`PREFIXES`: its KV state as bytes, and back. `CUTTING`: taking tokens back.
-    `TREES`: several continuations in one forward."""
+    """`PREFIXES`: saving and restoring its KV state as bytes. `CUTTING`: removing tokens from the
+    end. `TREES`: several continuations in one forward."""
 
     PREFIXES = "prefixes"
     CUTTING = "cutting"
@@ -19,7 +19,7 @@ LACKS_NOTHING: Lacking = frozenset()
 
 
 def from_names(names: object) -> Lacking:
-    """Those that a file names; others are nothing that this version knows."""
+    """The abilities in a stored list of names; names unknown to this version are ignored."""
     known = {ability.value for ability in Ability}
     if not isinstance(names, list):
         return LACKS_NOTHING

@@ -16,7 +16,7 @@ CacheKind = Literal["full", "window", "recurrent", "hybrid"]
 
 
 class Vocabulary(Struct, frozen=True):
-    """The tokens of a model. `texts` are the bytes that each token stands for, by id."""
+    """The tokens of a model. `texts` are the bytes of each token, by id."""
 
     kind: str  # the tokenizer's family: bpe, spm, ...
     texts: tuple[bytes, ...]
@@ -31,7 +31,7 @@ class ModelCard(Struct, frozen=True):
     architecture: str
     cache: CacheKind
     context_length: int
-    # the figures that decide its memory
+    # the numbers that decide its memory
     shape: ModelShape
     vocabulary_size: int
     vocabulary: Vocabulary
@@ -43,7 +43,7 @@ class ModelCard(Struct, frozen=True):
 
 
 def spelled(kind: str, text: bytes) -> bytes:
-    """The bytes that a token stands for, from the way its file spells it.
+    """The bytes of a token, decoded from its spelling in the file.
 
     Byte-level BPE writes every byte as a printable character (GPT-2's table); SentencePiece
     writes a space as U+2581 and lone bytes as <0xNN>.
@@ -62,7 +62,7 @@ def spelled(kind: str, text: bytes) -> bytes:
 
 
 def tokenizer_kind(tokenizer: Mapping[str, Any]) -> str:
-    """The family of a `tokenizer.json`, by the names that GGUF files have for them."""
+    """The family of a `tokenizer.json`, under the name that GGUF files use for it."""
     model = tokenizer.get("model") or {}
     kind = model.get("type") or ("BPE" if "merges" in model else "")
     if kind == "BPE":

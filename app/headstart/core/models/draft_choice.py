@@ -1,7 +1,7 @@
-"""Which of several drafts is worth most for a model: by what was measured, else by what their sizes
-promise. Pure.
+"""Choice of the draft that gains most for a model: by measurements, else by an estimate from the
+sizes. Pure.
 
-The promise is the usual one of speculative decoding (Leviathan et al., 2023): with acceptance `a`
+The estimate is the usual one of speculative decoding (Leviathan et al., 2023): with acceptance `a`
 and a draft that costs `c` of the target's time, depth `d` gives (1 - a^(d+1)) / (1 - a) tokens for
 the time of 1 + d * c forwards.
 """
@@ -15,20 +15,20 @@ from msgspec import Struct
 
 
 class Works(StrEnum):
-    """The judgement of a draft, the best one first; BY_TEXT is slower."""
+    """The verdict on a draft, best first; BY_TEXT is slower."""
 
     YES = "yes"
     BY_TEXT = "by text"
     NO = "no"
 
 
-# tokens after which a measurement counts for itself, and after which older ones fade
+# tokens until a measurement replaces the estimate, and until older measurements fade
 KNOWN, FADES = 200, 2_000
-# less than that is no gain: the memory is worth more
+# a smaller gain is not worth the memory
 LEAST = 1.03
-# how often drafts of each kind are right before anything was measured
+# acceptance of each kind of draft before any measurement
 _RIGHT = {Works.YES: 0.75, Works.BY_TEXT: 0.55}
-# a head costs about a layer, and is right less often than a good model
+# a head costs about as much as a layer, and is right less often than a good model
 _HEAD_COST, _HEAD_RIGHT = 0.06, 0.6
 # verifying several tokens costs more than one, on most computers
 _ROW = 0.06
@@ -36,20 +36,20 @@ _DEEPEST = 8
 
 
 class Measured(Struct, frozen=True):
-    """Gain of a draft: the speed of replies over plain decoding, and over how many tokens."""
+    """Gain of a draft: the speed of replies relative to plain decoding, and the tokens measured."""
 
     gain: float = 1.0
     tokens: int = 0
 
     def with_reply(self, gain: float, tokens: int) -> Measured:
-        """After another reply: what lies long back fades."""
+        """Add another reply; older ones fade."""
         before = min(self.tokens, FADES)
         mean = (self.gain * before + gain * tokens) / max(1, before + tokens)
         return Measured(mean, self.tokens + tokens)
 
 
 class Candidate(Struct, frozen=True):
-    """A draft that works. `share`: of the target's size; None for heads and own layers."""
+    """A usable draft. `share`: its size relative to the target's; None for heads and own layers."""
 
     key: str
     works: Works
@@ -58,7 +58,7 @@ class Candidate(Struct, frozen=True):
 
     @property
     def expected(self) -> float:
-        """Speed of the next replies over plain decoding."""
+        """Expected speed of the next replies relative to plain decoding."""
         known = min(1.0, self.measured.tokens / KNOWN)
         return known * self.measured.gain + (1 - known) * self._promise
 
@@ -73,6 +73,6 @@ class Candidate(Struct, frozen=True):
 
 
 def best(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The one to draft with; None where none of them pays. Of equals the first."""
+    """The draft with the largest gain, the first of equals; None if none pays."""
     worth = [one for one in candidates if one.expected >= LEAST]
     return max(worth, key=lambda one: one.expected, default=None)

@@ -1,9 +1,9 @@
-"""Memory that a model takes on this computer, compared with the memory that is free. Pure.
+"""Memory that a model takes on this computer, compared with the free memory. Pure.
 
-One estimate for everything that asks: choosing a context length, loading, drafts, and files that
-were not downloaded yet. It follows how llama.cpp allocates: keys and values for the whole context
-at once, recurrent states for each sequence, and one buffer as large as the larger of its two
-phases: a layer of a full batch, or the logits of one.
+One estimate for every use: choosing a context length, loading, drafts, and files that are not
+downloaded yet. It follows how llama.cpp allocates: keys and values for the whole context at once,
+recurrent states for each sequence, and one buffer as large as the larger of its two phases: a layer
+of a full batch, or the logits of one.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from headstart.core.settings.schema import LEAST_CONTEXT, EngineSettings, KvType
 
 Verdict = Literal["fits", "tight", "no"]
 
-# bytes of one number of keys or values; q8_0 keeps 32 of them in 34 bytes
+# bytes of one number of keys or values; q8_0 stores 32 of them in 34 bytes
 KV_BYTES: dict[KvType, float] = {"f16": 2.0, "bf16": 2.0, "q8_0": 34 / 32}
 # tokens of a forward, and sequences of a context, unless the settings say otherwise
 BATCH = 256
 SEQUENCES = 4
-# models with a recurrent state have no trees: a live sequence and a spare one. Where llama.cpp can
-# go back within the last forward, it keeps so many more states of each
+# models with a recurrent state have no trees: a live sequence and a spare one. If llama.cpp can
+# undo part of the last forward, it keeps `UNDO` more states of each
 RECURRENT_SEQUENCES, UNDO = 2, 4
-# contexts that are chosen automatically, the first one that suits; models that were trained for
-# less get that
+# candidates for an automatic context, the first fitting one wins; a model that was trained for
+# less gets its trained length
 MOST_AUTOMATIC = 32_768
 _AUTOMATIC = (MOST_AUTOMATIC, 24_576, 16_384, 12_288, 8_192, 6_144, 4_096, 2_048)
-# the context for a conversation, or a model that reasons, where it fits at all
+# enough context for a conversation or a reasoning model; used whenever it fits
 _USEFUL = 8_192
-# keys and values of a larger automatic context may take so much of the memory
+# largest share of memory for the keys and values of a larger automatic context
 _KV_SHARE = 1 / 8
-# bytes beside unknown weights, for a useful conversation
+# bytes of KV for a useful conversation, relative to weights of unknown shape
 _UNKNOWN_SHARE = 0.1
-# of the memory, what other programs and the system keep at least
+# least share of memory left to the system and other programs
 _SPARE_SHARE = 0.05
-# the usable share, with everything else out of the way
+# usable share of memory once other programs are closed
 _MOST_SHARE = 0.9
-# a token's text and merges in the tokenizer, and what every context takes
+# bytes of a token's text and merges in the tokenizer, and bytes that every context takes
 _VOCABULARY_BYTES, _FIXED_BYTES = 350, 12 << 20
 _STEP = 256
-# a cache of the window only needs snapshots where prompts are to go on from: worth this much memory
+# a window-sized cache needs snapshots wherever prompts continue: worth it from this saving on
 _WINDOW_PAYS = 512 << 20
 
 
@@ -50,35 +50,35 @@ class ModelShape(Struct, frozen=True):
     """Facts of a model's file that decide its memory."""
 
     weights: int  # bytes
-    trained: int  # tokens of context; 0 where that is not known
-    # the numbers that a token has as keys, and as values, over all layers
+    trained: int  # tokens of context; 0 if unknown
+    # numbers per token as keys, and as values, over all layers
     keys: int = 0
     values: int = 0
-    # bytes of one recurrent state, and how many of them a context keeps
+    # bytes of one recurrent state, and the number of states in a context
     state: int = 0
     states: int = RECURRENT_SEQUENCES
     vocabulary: int = 0
     width: int = 0
-    # of the widest layer: with experts, of all that a token goes through
+    # of the widest layer: with experts, the sum of those active for a token
     feed_forward: int = 0
     heads: int = 0
     # masks of a batch: one for each kind of attention
     masks: int = 1
-    # how many layers, and the bytes of their weights
+    # number of layers, and the bytes of their weights
     layers: int = 0
     layer_weights: int = 0
-    # tokens that layers with a sliding window see, and what of keys and values is theirs
+    # tokens visible to sliding-window layers, and these layers' share of keys and values
     window: int = 0
     window_keys: int = 0
     window_values: int = 0
-    # layers of its own that draft: how many, and what a token has there as keys and values
+    # the model's own layers that draft: their number, and their keys and values per token
     own_layers: int = 0
     own_keys: int = 0
     own_values: int = 0
 
     @property
     def as_own_draft(self) -> ModelShape:
-        """These layers as a draft: their weights are among the model's."""
+        """These layers as a draft: their weights are already among the model's."""
         return ModelShape(
             weights=0,
             trained=self.trained,
@@ -92,21 +92,21 @@ class ModelShape(Struct, frozen=True):
 
 
 def unknown_shape(size: int) -> ModelShape:
-    """The shape of a file of `size` bytes whose header says nothing: keys, values and buffers in
-    proportion to its weights."""
+    """The shape for a file of `size` bytes with an unreadable header: keys and values, which stand
+    for the buffers too, in proportion to its weights."""
     per_token = _UNKNOWN_SHARE * size / (2 * _USEFUL)
     return ModelShape(size, 0, keys=int(per_token / 2), values=int(per_token / 2))
 
 
 class Memory(Struct, frozen=True):
-    """Bytes that this program may use at all, and that are available now."""
+    """Bytes that this program may use in total, and bytes available now."""
 
     total: int
     available: int
 
 
 class Need(Struct, frozen=True):
-    """Bytes. Weights are mapped files: pages of them that other programs need can go."""
+    """Bytes. Weights are mapped files: the system can drop their pages for other programs."""
 
     weights: int = 0
     kv: int = 0
@@ -114,7 +114,7 @@ class Need(Struct, frozen=True):
 
     @property
     def beside(self) -> int:
-        """Memory that has to be free, whatever else runs."""
+        """Memory that must be free, whatever else runs."""
         return self.kv + self.buffers
 
     @property
@@ -126,7 +126,7 @@ class Need(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A model and its draft, as they are going to run."""
+    """A model and its draft, as they will run."""
 
     target: ModelShape
     draft: ModelShape | None = None
@@ -139,19 +139,19 @@ class Pair(Struct, frozen=True):
 
 
 def of_draft(engine: EngineSettings) -> EngineSettings:
-    """The settings for a draft: what it keeps of windows has to come back without snapshots."""
+    """The settings for a draft: it must restore its windows without snapshots."""
     return msgspec.structs.replace(engine, window_cache="whole")
 
 
 class FittingContext(Struct, frozen=True):
-    """A context that would fit; 0 tokens: nothing does."""
+    """A context that would fit; 0 tokens if none does."""
 
     context: int
     kv_type: KvType
 
 
 def windowed(shape: ModelShape, context: int, engine: EngineSettings) -> bool:
-    """True if layers with a sliding window keep no more than that: where it pays."""
+    """True if sliding-window layers keep no more than their window, because that pays."""
     run = engine.as_run
     if run.window_cache != "auto":
         return run.window_cache == "window" and shape.window > 0
@@ -160,7 +160,7 @@ def windowed(shape: ModelShape, context: int, engine: EngineSettings) -> bool:
 
 
 def need(shape: ModelShape, context: int, engine: EngineSettings) -> Need:
-    """Memory of a model with a context of so many tokens."""
+    """Memory of a model with a context of `context` tokens."""
     run = engine.as_run
     cells = -(-context // _STEP) * _STEP
     batch = _batch(engine)
@@ -176,7 +176,7 @@ def need(shape: ModelShape, context: int, engine: EngineSettings) -> Need:
     kv += shape.states * shape.state
     layer = 4 * batch * (3 * shape.feed_forward + 4 * shape.width)
     if shape.keys:
-        # the mask, and without flash attention every score
+        # the mask, and every score without flash attention
         layer += masked * batch * (2 if run.flash else 4)
         layer += 0 if run.flash else 4 * shape.heads * cells * batch
     logits = 4 * batch * (shape.vocabulary + shape.width)
@@ -194,8 +194,8 @@ def _window_cells(shape: ModelShape, engine: EngineSettings) -> int:
 
 
 def on_card(shape: ModelShape, layers: int, context: int, engine: EngineSettings) -> int:
-    """Bytes on a graphics card with so many layers there; one more than the model has is all of it
-    but the input's table, which llama.cpp keeps beside the processor."""
+    """Bytes on a graphics card that holds `layers` layers; one more than the model has means
+    everything but the input embeddings, which llama.cpp keeps in main memory."""
     if layers <= 0 or not shape.layers:
         return 0
     whole = need(shape, context, engine)
@@ -211,7 +211,7 @@ def card_layers(shape: ModelShape, context: int, engine: EngineSettings, free: i
 
 
 def judge(wanted: Need, memory: Memory) -> Verdict:
-    """Compare a model's needs with the memory free now and with all of it."""
+    """Compare a model's needs with the memory free now and with the total."""
     if wanted.total <= memory.available - _SPARE_SHARE * memory.total:
         return "fits"
     possible = wanted.total <= _MOST_SHARE * memory.total and wanted.beside <= memory.available
@@ -219,10 +219,10 @@ def judge(wanted: Need, memory: Memory) -> Verdict:
 
 
 def automatic_context(pair: Pair, engine: EngineSettings, memory: Memory) -> int:
-    """The context for a pair whose context is left to the program.
+    """The context for a pair whose context the program chooses.
 
-    What the model was trained for, at most 32,768 tokens, as long as it fits and its keys and
-    values take an eighth of the memory at most; 8,192 where they fit at all; else as many as do.
+    The model's trained length, at most 32,768 tokens, as long as it fits and its keys and values
+    take an eighth of the memory at most; 8,192 if they fit at all; else as many as fit.
     """
     trained = pair.target.trained or _USEFUL
     sizes = [trained] if trained < _AUTOMATIC[0] else []
@@ -239,7 +239,7 @@ def automatic_context(pair: Pair, engine: EngineSettings, memory: Memory) -> int
 
 
 def largest_context(pair: Pair, engine: EngineSettings, memory: Memory) -> int:
-    """The most tokens of context that fit, in steps of 1,024 beyond the first; 0: none."""
+    """The most tokens of context that fit, in steps of 1,024; 0: none."""
     low, high = 0, (pair.target.trained or _AUTOMATIC[0]) // 1024
 
     def fits(thousands: int) -> bool:
@@ -254,8 +254,8 @@ def largest_context(pair: Pair, engine: EngineSettings, memory: Memory) -> int:
 
 
 def offer(pair: Pair, context: int, engine: EngineSettings, memory: Memory) -> FittingContext:
-    """A smaller context to use in place of one that does not fit: the same one with keys and values
-    of half the size where that is enough, else the largest that fits."""
+    """A smaller context in place of one that does not fit: the same length with keys and values of
+    half the size if that is enough, else the largest that fits."""
     run = engine.as_run
     smaller = _with_kv(engine, "q8_0")
     if run.kv_type != "q8_0" and not engine.exact and run.flash:

@@ -1,8 +1,8 @@
-"""Heads: layers that draft from the hidden states of one model. What files say of them, and which
-architectures have the states. Pure; asked before anything is loaded.
+"""Heads: layers that draft from the hidden states of one model. Their files' facts, and the
+architectures that provide the states. Pure; used before anything is loaded.
 
-llama.cpp ends the process where it is asked for what an architecture's graph lacks
-(`GGML_ASSERT` in `llama-graph.cpp`), so these lists, read in the source of 0.3.36, decide.
+llama.cpp ends the process if it is asked for a state that an architecture's graph lacks
+(`GGML_ASSERT` in `llama-graph.cpp`), so these lists, taken from the source of 0.3.36, decide.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from headstart.core.models.ref import ModelFormat
 
-# the value of `Speculation.draft` where the model drafts with its own layers
+# the value of `Speculation.draft` for drafting with the model's own layers
 OWN_LAYERS = "own-layers"
-# and where the installed draft that gains most is taken
+# and for drafting with the installed draft that gains most
 AUTOMATIC = "automatic"
 
-# whose graphs keep what goes into each layer (`t_layer_inp`)
+# architectures whose graphs keep the input of each layer (`t_layer_inp`)
 LAYER_INPUTS = frozenset(
     (
         "bailingmoe3", "deepseek4", "gemma4", "hunyuan_vl", "lfm2", "lfm2moe", "llama", "mimo2",
@@ -26,10 +26,10 @@ LAYER_INPUTS = frozenset(
         "gpt-oss", "qwen3", "qwen3moe", "qwen3next", "qwen35", "qwen35moe", "qwen4exp",
     )
 )  # fmt: skip
-# of these also what comes out of the last layer
+# those of them that also keep the output of the last layer
 LAYER_OUTPUT = frozenset(("deepseek4", "mimo2", "nemotron_h", "nemotron_h_moe"))
-# whose graphs keep what layers for drafting are made for (`t_h_nextn`); deepseek4 does, in rows
-# that are wider than its states
+# architectures whose graphs keep the states that drafting layers take (`t_h_nextn`); deepseek4
+# does, in rows wider than its states
 NEXTN = frozenset(
     (
         "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "gemma4", "glm-dsa",
@@ -37,9 +37,9 @@ NEXTN = frozenset(
         "qwen35moe", "qwen3next", "step35",
     )
 )  # fmt: skip
-# whose graphs have either logits or what the output layer sees
+# architectures whose graphs provide either logits or the output layer's input
 NO_LAST = frozenset(("lfm2", "lfm2moe"))
-# that have a graph of their own layers, and those of them that run with more than one such layer
+# architectures with a graph for their own drafting layers, and those that run several such layers
 OWN_GRAPHS = frozenset(
     (
         "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "glm-dsa", "glm4moe",
@@ -49,33 +49,33 @@ OWN_GRAPHS = frozenset(
 SEVERAL_LAYERS = frozenset(("hy_v3", "mimo2", "step35"))
 
 
-# whose layers for drafting are run on MLX
+# architectures whose drafting layers run on MLX
 MLX_LAYERS = frozenset(("qwen3_5", "qwen3_5_moe"))
 
 
 class HeadKind(StrEnum):
     # layers in the model's own file
     OWN = "own"
-    # a file with such layers and nothing else
+    # a file with such layers only
     LAYERS = "layers"
     EAGLE3 = "eagle3"
-    # Gemma 4's, which look at the target's own keys and values
+    # Gemma 4's, which attend to the target's own keys and values
     ASSISTANT = "assistant"
     MEDUSA = "medusa"
     # a block of tokens in one forward: DFlash and DFlash 2
     DFLASH = "dflash"
-    # the same, where each token of the block goes by the one before it
+    # the same, but each token of the block depends on the previous one
     DSPARK = "dspark"
 
 
-# that draft several tokens in one forward
+# kinds that draft several tokens in one forward
 BLOCKS = frozenset((HeadKind.DFLASH, HeadKind.DSPARK))
 
 
 class HeadFacts(Struct, frozen=True):
-    """Facts of a head's file about its target; 0 and "" where it says nothing.
+    """Facts in a head's file about its target; 0 and "" where missing.
 
-    `width` of the target's hidden states; `taps`: the layers of it whose input it wants.
+    `width` of the target's hidden states; `taps`: the target's layers whose input it takes.
     """
 
     kind: HeadKind
@@ -83,6 +83,6 @@ class HeadFacts(Struct, frozen=True):
     vocabulary: int = 0
     architecture: str = ""
     taps: tuple[int, ...] = ()
-    # how many tokens ahead it was made for; 0: any
+    # number of tokens ahead that it was trained for; 0: any
     depth: int = 0
     form: ModelFormat = "gguf"

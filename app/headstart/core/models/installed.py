@@ -9,39 +9,39 @@ from headstart.core.told import Told
 
 
 class About(Struct, frozen=True):
-    """Facts in a model's first bytes; 0 and "" where they say nothing."""
+    """Facts from a model's first bytes; 0 and "" where missing."""
 
     architecture: str = ""
-    # as its makers write it: 4B
+    # in its makers' notation: 4B
     parameters: str = ""
     context: int = 0
     quantization: str = ""
     licence: str = ""
-    # the code of what it is instead of a chat model
+    # the code of its kind if it is not a chat model
     no_chat: str = ""
 
 
 class InstalledModel(Struct, frozen=True):
-    """A model that lies here. `content` names its bytes, wherever they lie and whatever the file is
-    called; seconds since 1970."""
+    """An installed model. `content` identifies its bytes, whatever the file's location and name;
+    seconds since 1970."""
 
     ref: ModelRef
-    # the code of where it lies: whose folder
+    # the code of its location: whose folder
     source: str
     content: str
     about: About = field(default_factory=About)
     notes: str = ""
-    # the user's name for it, if not the file's
+    # True for a name given by the user rather than the file's
     renamed: bool = False
     last_used: float = 0.0
-    # other places with the same bytes
+    # other locations with the same bytes
     copies: tuple[str, ...] = ()
     # why it cannot be used here at all
     why_not: Told | None = None
 
 
 class Moved(Struct, frozen=True):
-    """A model that lies elsewhere now: keys of before and of now."""
+    """A model that was moved: its old key and its new one."""
 
     before: str
     now: str

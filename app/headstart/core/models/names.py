@@ -1,4 +1,4 @@
-"""Names of models as people say them, from the names of files: “Qwen3.5 9B”. Pure."""
+"""Display names of models, from the names of files: “Qwen3.5 9B”. Pure."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 
 from headstart.core.models.quantization import QUANTIZATION
 
-# a number of parameters: without one a name is somebody's own
+# a number of parameters: a name without one was made up by its owner
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)([bBmM])(?![A-Za-z])")
-# said by every second file, and by no person
+# common in file names, never used in speech
 _ENDINGS = re.compile(
     r"(?:[-._ ](?:instruct|it|chat|hf|gguf|mlx|imatrix|imat|i1|qat|\d{1,2}bit|dwq|dynamic))+$",
     re.IGNORECASE,
@@ -20,8 +20,8 @@ _PARTS_OF_MIX = re.compile(r"(?<![A-Za-z0-9])[aA](\d+(?:\.\d+)?)[bB](?![A-Za-z])
 
 @functools.lru_cache(4096)
 def people_name(name: str) -> str:
-    """The name of a file or folder without what only files say; as it is where it does not look
-    like that of a model."""
+    """The name of a file or folder without suffixes that only files have; unchanged if it does not
+    look like a model's."""
     bare = QUANTIZATION.sub("", name)
     while True:
         shorter = _ENDINGS.sub("", bare).rstrip("-._ ")

@@ -9,8 +9,8 @@ from msgspec import MsgspecError, json
 
 
 class ProfileKind(StrEnum):
-    """The facts that a measurement holds. RECYCLED has candidates after tokens (see `Recycling`):
-    they are made of the text of chats, and go when one of them is deleted."""
+    """The content of a measurement. RECYCLED holds candidates after tokens (see `Recycling`), which
+    derive from the text of chats and are removed when one of them is deleted."""
 
     SPEED = "speed"
     TUNING = "tuning"
@@ -26,12 +26,12 @@ class ProfileKey(NamedTuple):
 
     target: str
     draft: str
-    device: str  # backend, threads and KV type: whatever else decides the speed
+    device: str  # backend, threads and KV type: everything else that decides the speed
     kind: ProfileKind = ProfileKind.SPEED
 
 
 class Profiles(Protocol):
-    """Called on the engine thread; trouble is logged and looks like a missing profile."""
+    """Called on the engine thread; errors are logged and look like a missing profile."""
 
     def load(self, key: ProfileKey) -> bytes | None: ...
 
@@ -42,14 +42,14 @@ T = TypeVar("T")
 
 
 def recall(profiles: Profiles | None, key: ProfileKey, kind: type[T]) -> T | None:
-    """The remembered value; None where there is none that can be read."""
+    """The stored value; None if there is none that can be decoded."""
     data = None if profiles is None else profiles.load(key)
     if data is None:
         return None
     try:
         return json.decode(data, type=kind)
     except MsgspecError:
-        # of another version: it is measured once more
+        # from another version: it is measured again
         return None
 
 

@@ -1,4 +1,4 @@
-"""Models to begin with: a list that people edit by hand, and what of it suits a computer. Pure."""
+"""Models to start with: a list maintained by hand, and those that suit a computer. Pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from headstart.core.models.ref import ModelFormat
 
 Purpose = Literal["general", "code", "reasoning", "small", "vision"]
 
-# in the order in which they are shown
+# in display order
 PURPOSES: tuple[Purpose, ...] = ("general", "code", "reasoning", "small")
-# of the memory, what a model that is meant to be small takes at most
+# largest share of memory for a model recommended as small
 _SMALL_SHARE = 0.2
-# beside the weights; and what may be taken of the memory
+# memory relative to the weights; and the usable share of memory
 _BESIDE, _SHARE = 1.2, 0.85
-# GB that a token may read on a computer without a graphics card: about five tokens a second
+# most GB read per token on a computer without a graphics card: about five tokens a second
 _READ = 6.5
 _EXPERTS = re.compile(r"(?P<all>[\d.]+)B \((?P<active>[\d.]+)B active\)")
 
 
 class Recommended(Struct, frozen=True, omit_defaults=True):
-    """One model. `memory_gb`: a computer with so much runs it well; sizes in GB of 10^9 bytes."""
+    """One model. `memory_gb`: a computer with this much runs it well; sizes in GB of 10^9 bytes."""
 
     name: Annotated[str, Meta(min_length=1)]
     purpose: Purpose
@@ -33,7 +33,7 @@ class Recommended(Struct, frozen=True, omit_defaults=True):
     parameters: str
     licence: str
     repo: Annotated[str, Meta(pattern=r"^[\w.\-]+/[\w.\-]+$")]
-    # of files of the repository; the first that is there is meant
+    # patterns of the repository's files; the first one that matches decides
     patterns: Annotated[tuple[str, ...], Meta(min_length=1)]
     size_gb: Annotated[float, Meta(gt=0)]
     context: int = 0
@@ -42,11 +42,11 @@ class Recommended(Struct, frozen=True, omit_defaults=True):
     # another model that drafts for it, and its file
     draft_repo: str = ""
     draft_patterns: tuple[str, ...] = ()
-    # layers of its own that draft
+    # it drafts with layers of its own
     own_layers: bool = False
 
     def in_format(self, form: ModelFormat) -> Recommended:
-        """The same model in the format that runs best here, where it comes in that."""
+        """The same model in the format that runs best here, if it comes in that."""
         if form != "mlx" or not self.mlx_repo:
             return self
         # a folder is named by its format; a GGUF draft is of no use to it
@@ -56,22 +56,22 @@ class Recommended(Struct, frozen=True, omit_defaults=True):
 
     @property
     def read_gb(self) -> float:
-        """Gigabytes of weights that one token goes through."""
+        """Gigabytes of weights read per token."""
         found = _EXPERTS.search(self.parameters)
         share = float(found["active"]) / float(found["all"]) if found else 1.0
         return self.size_gb * share
 
 
 class RecommendedList(Struct, frozen=True):
-    """`made`: the day on which somebody looked at it last, as YYYY-MM-DD."""
+    """`made`: the day of the last review, as YYYY-MM-DD."""
 
     made: Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
     models: tuple[Recommended, ...]
 
 
 def for_memory(models: Sequence[Recommended], total: int, fast: bool = False) -> list[Recommended]:
-    """The largest that suit a memory of so many bytes, one for each purpose; on a computer that is
-    not `fast`, of those that do not read more for each token than it can."""
+    """The largest model for each purpose that suits a memory of `total` bytes; on a computer that
+    is not `fast`, only models whose weights read per token it can handle."""
     chosen: list[Recommended] = []
     for purpose in PURPOSES:
         room = total * (_SMALL_SHARE if purpose == "small" else _SHARE)
@@ -85,7 +85,7 @@ def for_memory(models: Sequence[Recommended], total: int, fast: bool = False) ->
             and one.repo not in [other.repo for other in chosen]
         ]
         if suits:
-            # of one size, the one that stands first
+            # among equals, the first one
             best = max(suits, key=lambda one: (one.memory_gb, one.size_gb))
             chosen.append(replace(best, purpose=purpose))
     return chosen

@@ -13,18 +13,18 @@ ModelFormat = Literal["gguf", "mlx"]
 
 
 class ModelRef(Struct, frozen=True):
-    """Weights on disk: a GGUF file, or a folder in the format of MLX. `name` is what people
-    see: the file's or the repository's name."""
+    """Weights on disk: a GGUF file, or a folder in the format of MLX. `name` is the display name:
+    the file's or the repository's name."""
 
     path: Path
     name: str
     size: int
     format: ModelFormat = "gguf"
-    # by which measurements know it, where it was called otherwise when it was first seen
+    # the key of its measurements, if it had another name when first seen
     known_as: str = ""
 
     def __eq__(self, other: object) -> bool:
-        """The same weights: what they are called may change while they are loaded."""
+        """Compare the weights: names may change while they are loaded."""
         return isinstance(other, ModelRef) and self._itself == other._itself
 
     def __hash__(self) -> int:
@@ -40,17 +40,17 @@ class ModelRef(Struct, frozen=True):
 
     @property
     def host(self) -> str:
-        """Host that receives the user's text; "" for models here."""
+        """Host that receives the user's text; "" for local models."""
         return ""
 
     @property
     def settings_taken(self) -> frozenset[str] | None:
-        """The sampling settings that it takes, by name: all of them."""
+        """The sampling settings that it accepts, by name: all of them."""
         return None
 
     @property
     def signature(self) -> str:
-        """Names the weights wherever they lie; for measurements that belong to them."""
+        """Identifies the weights in any location; for measurements that belong to them."""
         return self.known_as or f"{self.name}:{self.size}"
 
 

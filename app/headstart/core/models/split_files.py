@@ -9,7 +9,7 @@ _PART = re.compile(r"(?P<name>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", 
 
 
 def parts(path: Path) -> tuple[Path, ...]:
-    """All files of the model that `path` is one of, in order, there or not; itself if alone."""
+    """All files of the model that `path` belongs to, in order, existing or not; itself if alone."""
     found = _PART.fullmatch(path.name)
     count = int(found["count"]) if found else 0
     if found is None or count < 2:
@@ -28,12 +28,12 @@ def is_later_part(name: str) -> bool:
 
 
 def title(path: Path) -> str:
-    """The model's name for people: its file's name without the part and the ending."""
+    """The model's display name: its file's name without part number and extension."""
     return stem(path.name)
 
 
 def stem(name: str) -> str:
-    """A file's name without the part and the ending."""
+    """A file's name without part number and extension."""
     found = _PART.fullmatch(name)
     if found:
         return found["name"]

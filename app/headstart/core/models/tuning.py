@@ -1,6 +1,6 @@
 """Fastest settings measured for one model on this computer's graphics cards. Pure.
 
-Processors have no such choice: a batch of 256 prefills within 2 % as fast there as one of 512, and
+Processors have no such choice: there, a batch of 256 prefills within 2 % as fast as one of 512, and
 attention is flash attention.
 """
 
@@ -13,15 +13,15 @@ import msgspec
 from headstart.core.models.fit import BATCH
 from headstart.core.settings.schema import EngineSettings
 
-# sizes of a batch that are tried, and what the next one must gain: it takes a larger buffer
+# batch sizes to try, and the least gain of the next one: it takes a larger buffer
 BATCHES = (BATCH, 512, 1024)
 _FASTER = 1.1
-# tokens that attention is judged by: a prompt, and a short reply to it
+# tokens by which attention is judged: a prompt, and a short reply
 _READ, _WRITTEN = 1024, 64
 
 
 class Timing(msgspec.Struct, frozen=True):
-    """Tokens a second of a prompt and of a reply."""
+    """Tokens a second of prefill and of decoding."""
 
     batch: int
     flash: bool
@@ -30,18 +30,18 @@ class Timing(msgspec.Struct, frozen=True):
 
     @property
     def seconds(self) -> float:
-        """For a prompt with a short reply."""
+        """Duration of a prompt with a short reply."""
         return _READ / self.reading + _WRITTEN / self.writing
 
 
 class Tuning(msgspec.Struct, frozen=True):
-    """Values of automatic batch and automatic flash attention; by default, as on a processor."""
+    """Values for an automatic batch and automatic flash attention; defaults are a processor's."""
 
     batch: int = BATCH
     flash: bool = True
 
     def applied(self, engine: EngineSettings) -> EngineSettings:
-        """The settings with this instead of what is automatic."""
+        """The settings with automatic values replaced by these."""
         flash = engine.flash_attention
         if flash == "auto":
             flash = "on" if self.flash else "off"
@@ -50,7 +50,7 @@ class Tuning(msgspec.Struct, frozen=True):
 
 
 def choose(timings: Sequence[Timing]) -> Tuning | None:
-    """The fastest of what was measured; None where nothing was."""
+    """The fastest measured setting; None without measurements."""
     if not timings:
         return None
     flash = _with_attention(timings, True)
@@ -66,7 +66,7 @@ def choose(timings: Sequence[Timing]) -> Tuning | None:
 
 
 def _with_attention(timings: Sequence[Timing], flash: bool) -> list[Timing]:
-    """The smallest batch first."""
+    """Timings with or without flash attention, by batch size."""
     return sorted(
         (timing for timing in timings if timing.flash is flash), key=lambda timing: timing.batch
     )

@@ -1,1 +1,1 @@
-"""The settings: the schema, its parts, and which of several holds. Pure."""
+"""The settings: the schema, its parts, and the order in which levels override. Pure."""

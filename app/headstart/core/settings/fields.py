@@ -1,4 +1,4 @@
-"""Bounds and defaults of settings, read from their own annotations, with their words. Pure."""
+"""Bounds and defaults of settings, taken from their annotations, with their texts. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headstart.core import wording
 
 
 class FieldInfo(Struct, frozen=True):
-    """One setting as windows and docs need it; `code` is the one of its words."""
+    """One setting, for windows and docs; `code` is the one of its texts."""
 
     code: str
     default: Any
@@ -20,7 +20,7 @@ class FieldInfo(Struct, frozen=True):
     maximum: float | None
     choices: tuple[str, ...]
     integer: bool
-    # the smallest value besides the minimum, which stands for something else
+    # the smallest ordinary value, if the minimum has a special meaning
     least: int | None = None
 
     @property
@@ -37,12 +37,12 @@ class FieldInfo(Struct, frozen=True):
 
     @property
     def special(self) -> str:
-        """The meaning of the minimum; "" where it means itself."""
+        """The meaning of the minimum; "" if it is an ordinary value."""
         return self._word(":special")
 
     @property
     def label(self) -> str:
-        """Words beside a check box; the title stands elsewhere."""
+        """Text beside a check box; the title stands elsewhere."""
         return self._word(":label") or self.description
 
     @property
@@ -51,7 +51,7 @@ class FieldInfo(Struct, frozen=True):
         return {choice: self._word(f"={choice}") or choice for choice in self.choices}
 
     def unit(self, value: float) -> str:
-        """The unit behind `value`; "" for none."""
+        """The unit after `value`; "" for none."""
         code = f"{self.code}:unit"
         return wording.say(code, count=value) if code in wording.catalogue() else ""
 
@@ -66,7 +66,7 @@ class FieldInfo(Struct, frozen=True):
 
 @functools.cache
 def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
-    """The fields of a settings struct that have words, by name."""
+    """The fields of a settings struct that have texts, by name."""
     fields = {}
     for item in msgspec.structs.fields(kind):
         code = f"{kind.__name__}.{item.name}"
@@ -76,7 +76,7 @@ def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
 
 
 def _field(code: str, annotated: Any, default: Any) -> FieldInfo:
-    # not msgspec's own inspection: it goes into every struct inside, a tenth of a second
+    # not msgspec's own inspection: it descends into every nested struct, a tenth of a second
     inner, meta = annotated, Meta()
     if get_origin(annotated) is Annotated:
         inner, *metas = get_args(annotated)

@@ -1,6 +1,6 @@
-"""The settings that hold for a reply: a chat's before its folder's, model's and the app's. Pure.
+"""The settings in force for a reply: a chat's before its folder's, model's and the app's. Pure.
 
-The one place where they are put together; the engine, the window and exports ask here.
+The only code that merges them; the engine, the window and exports call it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ NO_ADVICE = SamplingChoice()
 
 
 class Effective(Struct, frozen=True):
-    """Options in force when a model answers a chat; `chosen` is what of the sampling was not left
-    to the model and the defaults."""
+    """Options in force when a model answers a chat; `chosen` holds the sampling values that were
+    not left to the model and the defaults."""
 
     system_prompt: str
     sampling: Sampling
@@ -43,10 +43,10 @@ def effective(
     advice: SamplingChoice = NO_ADVICE,
     above: Sequence[Overrides] = (),
 ) -> Effective:
-    """`model_key` names the model that answers, "" where it is not known; `advice` is its makers';
-    `above` are the folders that the chat is in, the innermost first.
+    """`model_key` identifies the answering model, "" if unknown; `advice` is its makers'; `above`
+    are the chat's folders, the innermost first.
 
-    Sampling is put together field by field.
+    Sampling is merged field by field.
     """
     levels = (options, *above, *(own for own in settings.models if own.key == model_key))
 

@@ -8,15 +8,15 @@ from msgspec import Meta, Struct
 
 
 class LibrarySettings(Struct, frozen=True):
-    """Folders of models, and how they are downloaded and kept loaded."""
+    """Folders of models, and how models are downloaded and kept loaded."""
 
-    # folders where the user keeps models
+    # folders with the user's models
     folders: tuple[str, ...] = ()
     other_programs: bool = True
     parallel: Annotated[int, Meta(ge=1, le=16)] = 2
     limit_mb: Annotated[float, Meta(ge=0, le=10_000)] = 0.0
     unload_minutes: Annotated[int, Meta(ge=0, le=1440)] = 0
-    # keys of models that stay loaded all the same
+    # keys of models that stay loaded regardless
     kept: tuple[str, ...] = ()
-    # whether there is a token for the hub in the keychain, which is not asked otherwise
+    # whether the keychain has a token for the hub; without it, the keychain is not asked
     has_token: bool = False

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 
 class PrefixSettings(Struct, frozen=True):
-    """Limits of stored prefixes, which spare recomputing prompts."""
+    """Limits of stored prefixes, which save recomputing prompts."""
 
     on_disk: bool = True
     most_gb: Annotated[int, Meta(ge=1, le=10_000)] = 8

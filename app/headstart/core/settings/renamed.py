@@ -1,5 +1,5 @@
-"""Fields of stored settings that have another name, or other values, by now; files of older
-versions stay good."""
+"""Stored settings whose names or values have changed since; files of older versions stay
+valid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEW_NAMES = {
     "show_stats": "stats_shown",
 }
 
-# new names of a field's older values
+# new names for a field's older values
 NEW_VALUES: dict[str, dict[Any, str]] = {
     "flash_attention": {True: "auto", False: "off"},
     "show_stats": {True: "speed", False: "none"},
@@ -22,7 +22,7 @@ NEW_VALUES: dict[str, dict[Any, str]] = {
 
 
 def with_new_names(values: Any) -> Any:
-    """Plain JSON data with every older name and value of a field replaced, at any depth."""
+    """Plain JSON data with every outdated field name and value replaced, at any depth."""
     if isinstance(values, list):
         return [with_new_names(value) for value in values]
     if not isinstance(values, dict):

@@ -8,8 +8,7 @@ from msgspec import Meta, Struct
 
 
 class Bias(Struct, frozen=True):
-    """A text that is drawn more often, or never: `value` is added to the logit of the token that
-    completes it."""
+    """A text to favour or forbid: `value` is added to the logit of the token that completes it."""
 
     text: Annotated[str, Meta(min_length=1, max_length=100)]
     value: Annotated[float, Meta(ge=-100, le=100)]
@@ -31,13 +30,13 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] = ()
     bias: Biases = ()
-    # a JSON Schema that the answer has to fit, as JSON; empty is free text
+    # a JSON Schema for the answer, as JSON; empty is free text
     schema: Schema = ""
 
 
 class SamplingChoice(Struct, frozen=True, omit_defaults=True):
-    """Chosen sampling values. None is automatic: what the level above chose, else what the model's
-    makers advise, else the default."""
+    """Chosen sampling values. None is automatic: the choice of the level above, else the advice of
+    the model's makers, else the default."""
 
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     top_p: Annotated[float, Meta(ge=0, le=1)] | None = None

@@ -1,7 +1,7 @@
-"""Every setting: its type, default and bounds; its words are in `core.wording.settings`.
+"""Every setting: its type, default and bounds; its texts are in `core.wording.settings`.
 
-Validated in one place (`validated`), frozen from then on and passed in; there is no global
-registry. The settings window takes both from `fields.describe`.
+Validated in one place (`validated`), then frozen and passed in; there is no global registry. The
+settings window gets bounds and texts from `fields.describe`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LineSpacing = Literal["tight", "normal", "loose"]
 StatsShown = Literal["speed", "all", "none"]
 Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
 
-# in the order of how much a model thinks
+# from least to most reasoning
 THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 _S = TypeVar("_S", bound=Struct)
@@ -44,12 +44,12 @@ _S = TypeVar("_S", bound=Struct)
 # percent, from the smallest text to the largest
 TEXT_SIZES = (80, 90, 100, 110, 125, 140, 160)
 
-# smaller contexts hold no conversation, and the smallest ended the process inside llama.cpp
+# smaller contexts hold no conversation, and tiny ones crashed the process inside llama.cpp
 LEAST_CONTEXT = 512
 
 
 class Overrides(Struct, frozen=True, omit_defaults=True):
-    """Decisions of a model or a chat; None follows what it belongs to."""
+    """Options of a model or a chat; None inherits from the level above."""
 
     system_prompt: str | None = None
     sampling: SamplingChoice | None = None
@@ -66,9 +66,9 @@ class ModelOptions(Overrides, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class ChatOptions(Overrides, frozen=True, omit_defaults=True):
-    """Decisions of one chat."""
+    """Options of one chat."""
 
-    # whether what the model has read of this chat may be kept on disk
+    # whether the computed state of this chat may be stored on disk
     keep_on_disk: bool = True
     # values of the variables of its system prompt
     values: dict[str, Annotated[str, Meta(max_length=LONGEST_VALUE)]] = {}
@@ -82,12 +82,12 @@ class Preset(Overrides, frozen=True, omit_defaults=True, kw_only=True):
 
 class EngineSettings(Struct, frozen=True):
     """Settings of the engine on this computer. Every field belongs to a loaded model: a change
-    loads it again."""
+    reloads it."""
 
     @property
     def as_run(self) -> EngineSettings:
-        """With what `exact` asks for: KV types and attention that add up in the same order
-        however many rows there are, and cells that lie in the order of the text."""
+        """The settings with those that `exact` requires: KV types and attention whose order of
+        summation does not depend on the number of rows, and cells in text order."""
         if not self.exact:
             return self
         return msgspec.structs.replace(
@@ -96,12 +96,12 @@ class EngineSettings(Struct, frozen=True):
 
     @property
     def flash(self) -> bool:
-        """True if attention is flash attention, as far as no graphics card speaks against it."""
+        """True for flash attention, unless a graphics card rules it out."""
         return self.as_run.flash_attention != "off"
 
     @property
     def automatic_layers(self) -> bool:
-        """True if the program chooses how many layers go to graphics cards."""
+        """True if the program chooses the number of layers on graphics cards."""
         return self.gpu_layers < 0
 
     backend: Backend = "auto"
@@ -131,28 +131,28 @@ class Settings(Struct, frozen=True):
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)
-    # beginnings of chats with one model, at most one for each
+    # options for chats with one model, at most one entry for each
     models: tuple[ModelOptions, ...] = ()
     presets: Annotated[tuple[Preset, ...], Meta(max_length=200)] = ()
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = PROMPTS
     library: LibrarySettings = field(default_factory=LibrarySettings)
     updates: UpdateSettings = field(default_factory=UpdateSettings)
-    # servers that the user named
+    # servers that the user added
     connections: tuple[Connection, ...] = ()
     # whether drafted text is highlighted in replies
     show_origins: bool = False
     # the model that new chats start with
     model: str = ""
-    # model files that the user opened from elsewhere
+    # model files opened from outside the folders
     model_files: tuple[str, ...] = ()
     trash_days: Annotated[int, Meta(ge=0, le=365)] = 30
-    # a folder where each chat is kept as a Markdown file, too
+    # a folder with a Markdown copy of each chat
     mirror_folder: str = ""
     stats_shown: StatsShown = "speed"
 
 
 class SettingsError(ValueError):
-    """A value out of its bounds or of the wrong type; the text names the field."""
+    """A value out of its bounds or of the wrong type; the message names the field."""
 
 
 def validated(kind: type[_S], values: object) -> _S:

@@ -13,10 +13,10 @@ TreeBranches = Literal["auto", "always", "never"]
 
 
 class Speculation(Struct, frozen=True, omit_defaults=True):
-    """Settings of drafting. The text stays the target's, whatever is chosen here."""
+    """Settings of drafting. They never change the target's output."""
 
     enabled: bool = True
-    # the key of a model ref, or a word of `heads`; empty is none
+    # the key of a model ref, or a constant of `heads`; empty is none
     draft: str = AUTOMATIC
     depth_mode: DepthMode = "auto"
     depth: Annotated[int, Meta(ge=1, le=16)] = 4

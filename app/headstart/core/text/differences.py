@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 
-# words beyond which whole lines are compared: the time grows with their square
+# more words than this are compared as whole lines: the time grows with the square
 _MOST_WORDS = 4_000
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -1,8 +1,8 @@
-"""Encodings of text files, by the names that people know. Pure."""
+"""Encodings of text files, by their common names. Pure."""
 
 from __future__ import annotations
 
-# name, Python's codec, whose it is; the names are stored with the files of messages
+# name, Python's codec, script or region; the names are stored with the files of messages
 _ENCODINGS: tuple[tuple[str, str, str], ...] = (
     ("UTF-8", "utf-8", "Unicode"),
     ("UTF-16", "utf-16-le", "Unicode"),
@@ -42,5 +42,5 @@ _ENCODINGS: tuple[tuple[str, str, str], ...] = (
     ("ISO-2022-KR", "iso2022_kr", "Korean"),
 )
 CODECS = {name: codec for name, codec, _ in _ENCODINGS}
-# name and whose it is, as they are offered
+# name and script or region, as offered to the user
 NAMES: tuple[tuple[str, str], ...] = tuple((name, whose) for name, _, whose in _ENCODINGS)

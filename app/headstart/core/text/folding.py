@@ -1,10 +1,10 @@
-"""Text as the index of words takes it, and words by which texts are compared. Pure.
+"""Text in the form of the search index, and words in a form for comparison. Pure.
 
 Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are written without spaces, so that a whole
-sentence would be one word; each of their signs is one instead, and a word of several is a phrase.
-So is an emoji. Words that people write in several ways (full and half width, ligatures, ß, with and
-without vowel signs or joiners, camelCase) stand in the index a second time, behind the text, in the
-plain way; a query is looked for in both.
+sentence would be one word; instead, each character, like each emoji, is a word, and a word of
+several is a phrase. Words with several spellings (full and half width, ligatures, ß, with and
+without vowel signs or joiners, camelCase) are indexed a second time after the text, in the plain
+form; a query searches both.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ _SOUTH = (
 )
 _EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _SIGNS = re.compile(f"[{_CJK}{_SOUTH}{_EMOJI}]")
-# put around a sign, and between a text and the plain ways of its words
+# put around a character, and between a text and the plain forms of its words
 _APART, _BEHIND = "\x1f", "\x1e"
-# parts of a query: what stands between quotation marks, or a word
+# parts of a query: quoted text, or a word
 _PARTS = re.compile(r'"([^"]*)"?|(\S+)')
-# signs that change no word: accents, vowel signs of Hebrew and Arabic, joiners, variants, tints
+# characters that change no word: accents, vowel signs of Hebrew and Arabic, joiners, variants,
+# skin tones
 _DROPPED = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f"
     "\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]"
 )
-# letters that have no decomposition, and are looked for as others; Arabic ones as other keyboards
-# have them; apostrophes
+# letters without a decomposition that are searched for as others; Arabic ones of other keyboards;
+# apostrophes
 _LETTERS = str.maketrans(
     {
         "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ħ": "h",
@@ -43,31 +44,31 @@ _LETTERS = str.maketrans(
         "\u0629": "\u0647", "\u06c1": "\u0647", "\u2018": "'", "\u2019": "'", "\u02bc": "'",
     }
 )  # fmt: skip
-# the same, letters of Greek and Russian whose accents the index's own rules keep, and capitals that
-# they do not know: Georgian ones, the small letters of Cherokee, and those of younger scripts
+# the same, letters of Greek and Russian whose accents the index's tokenizer keeps, and capitals
+# unknown to it: Georgian ones, the small letters of Cherokee, and those of younger scripts
 _HAS_LETTERS = re.compile(
     "[øłđıæœþðħßØŁĐİÆŒÞÐĦẞёЁΆΈ-Ώΐάέήίΰόύώἀ-ῼΪΫϊϋ\u02bc\u037f\u0528-\u052e\u0622-\u0626\u0629\u0649\u0671"
     "\u06a9\u06c0-\u06c2\u06cc\u06d3\u13f8-\u13fd\u1c80-\u1cbf\u2c2f\ua698\ua69a\ua796-\ua7f5\uab70-\uabbf\U000104b0-\U000104d3"
     "\U00010570-\U00010595\U00010c80-\U00010cb2\U000118a0-\U000118bf\U00016e40-\U00016e5f]"
 )
-# letters of Cyrillic keyboards, which are others than without their marks: й and и. ё is not among
-# them, because most write it as е
+# letters of Cyrillic keyboards that differ from those without the mark: й and и. ё is not among
+# them, because most people write it as е
 _CYRILLIC = re.compile(
     "[\u0400-\u052f][\u0300\u0301\u0304\u0306\u0308\u030b\u030f](?<!\u0435\u0308)"
 )
-# the article of Arabic, with the words of one letter that are written with it
+# the article of Arabic, with the one-letter words that are joined to it
 _ARTICLE = re.compile("(?:[\u0648\u0641\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=\\w{2})")
-# words of one letter that Hebrew writes with the next one: and, the, in, like, to, from, that
+# one-letter words that Hebrew joins to the next one: and, the, in, like, to, from, that
 _HEBREW_WORDS = re.compile("[\u05d5\u05d4\u05d1\u05db\u05dc\u05de\u05e9](?=\\w{3})")
 _WORDS = re.compile(r"[^\s\x1e\x1f]+")
-# words of ASCII, each once: a search that starts again at every letter takes minutes for long runs
+# ASCII words, each once: matching again at every letter of a long run takes minutes
 _ASCII_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{4,100}(?![A-Za-z0-9])")
 _CAMEL = re.compile(r"[a-z0-9](?=[A-Z])|[A-Z](?=[A-Z][a-z])")
 _NOT_AROUND = "\"'“”„«»‘’()[]{}<>.,;:!?…*_`#-–—/\\|"
 
 
 def fold(text: object) -> str:
-    """For the index; anything but text is nothing."""
+    """The text for the index; "" for anything but text."""
     if not isinstance(text, str):
         return ""
     more = " ".join(dict.fromkeys(_other_ways(text)))
@@ -75,13 +76,13 @@ def fold(text: object) -> str:
 
 
 def unfolded(text: str) -> str:
-    """A piece of folded text as it is read, without the plain ways behind it; \x01 and \x02 are
-    marks in it."""
+    """A piece of folded text for display, without the plain forms after it; \x01 and \x02 are marks
+    in it."""
     return text.partition(_BEHIND)[0].replace(_APART, "").replace("\x02\x01", "")
 
 
 def plain(text: str) -> str:
-    """The same for all ways in which people write the same words."""
+    """One form for all spellings of the same words."""
     if text.isascii():
         return text.lower()
     parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
@@ -90,20 +91,20 @@ def plain(text: str) -> str:
 
 
 def _together(found: re.Match[str]) -> str:
-    """One letter where there is one; an accent that only says how a word is stressed goes."""
+    """A single letter if one exists; accents that only mark stress go."""
     made = unicodedata.normalize("NFC", found[0])
     return made if len(made) == 1 else found[0]
 
 
 def plain_places(text: str) -> tuple[str, list[int]]:
-    """The plain way of a text, and for each of its characters the place in the text that it comes
-    from; one more for the end."""
+    """The plain form of a text, and for each of its characters its position in the text; one more
+    for the end."""
     pieces: list[str] = []
     places: list[int] = []
     at = 0
     while at < len(text):
         end = at + 1
-        # marks belong to what is before them, also those of half width
+        # marks belong to the character before them, half-width ones too
         while end < len(text) and (unicodedata.combining(text[end]) or text[end] in "ﾞﾟ"):
             end += 1
         found = plain(text[at:end])
@@ -114,8 +115,8 @@ def plain_places(text: str) -> tuple[str, list[int]]:
 
 
 def match_of(query: str) -> str:
-    """FTS5 query for a user's words: all of them, the last one as a beginning; "" where there are
-    none. Nothing of it can be an error, or means more than it says."""
+    """FTS5 query for a user's words: all of them, the last one as a prefix; "" without words. User
+    input never causes an error or acts as query syntax."""
     found: list[str] = []
     parts = list(_PARTS.finditer(query))
     for part in parts:
@@ -124,10 +125,10 @@ def match_of(query: str) -> str:
         ways = [one for one in dict.fromkeys((_quoted(given), _quoted(plain(given)))) if one]
         if not ways:
             continue
-        # a word that is still being typed; a closed phrase is not
+        # a word that is still being typed; a closed phrase is finished
         open_end = part is parts[-1] and word is not None and not query[-1:].isspace()
         if open_end and len(given) == 1 and given.isascii():
-            # a letter begins a tenth of all words: a second one says which (70 ms of looking less)
+            # a letter begins a tenth of all words: wait for a second one (saves 70 ms of searching)
             if not found:
                 found.append(ways[0])
             continue
@@ -142,7 +143,7 @@ def _quoted(text: str) -> str:
 
 
 def _is_word(one: str) -> bool:
-    """A sign that the index has: letters, their marks, numbers, emoji."""
+    """True for characters in the index: letters, their marks, numbers, emoji."""
     category = unicodedata.category(one)
     return category[0] in "LMN" or category in ("So", "Co")
 
@@ -152,7 +153,7 @@ def _apart(text: str) -> str:
 
 
 def _other_ways(text: str) -> Iterator[str]:
-    """The plain ways of words that the index's own rules would not make of them."""
+    """Plain forms of words that the index's tokenizer would not produce."""
     for found in _ASCII_WORD.finditer(text):
         word = found[0]
         if word.islower() or word.isdigit() or _CAMEL.search(word) is None:

@@ -1,7 +1,7 @@
-"""An answer that a JSON Schema could get: what the user sees of a format before it is used. Pure.
+"""A sample answer for a JSON Schema: shown to the user before the format is used. Pure.
 
-It is an illustration: where a schema narrows something in a way that is not looked at (patterns,
-several conditions at once), the sample may miss it; `engine.constraints` says whether it fits.
+It is an illustration: the sample may violate constraints that it ignores (patterns, several
+conditions at once); `engine.constraints` checks whether it fits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-# levels, and members of one, that are shown
+# most levels, and most members of one
 _DEEPEST, _MOST = 6, 24
 _BY_FORMAT = {
     "date": "2026-01-31",
@@ -27,7 +27,7 @@ _BY_FORMAT = {
 
 
 def sample(schema: Mapping[str, Any]) -> str:
-    """JSON with two blanks a level."""
+    """Sample JSON, indented by two spaces per level."""
     return json.dumps(_value(schema, schema, 0), indent=2, ensure_ascii=False)
 
 
@@ -84,7 +84,7 @@ def _object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> d
     members = members if isinstance(members, Mapping) else {}
     required = schema.get("required")
     required = required if isinstance(required, list) else []
-    # as deep as schemas that contain themselves must go
+    # only as deep as needed: schemas can contain themselves
     names = list(members) if depth < _DEEPEST else [name for name in members if name in required]
     further = [name for name in required if isinstance(name, str) and name not in members]
     found = {name: _value(members[name], root, depth + 1) for name in names[:_MOST]}
@@ -136,7 +136,7 @@ def _whole(value: Any, otherwise: int) -> int:
 
 
 def _found(pointer: str, root: Mapping[str, Any]) -> Any:
-    """The schema that a pointer like #/$defs/City names; {} where it names nothing here."""
+    """The schema that a pointer like #/$defs/City names; {} if the pointer leads nowhere."""
     found: Any = root
     for step in pointer.removeprefix("#").strip("/").split("/"):
         if step:
@@ -146,7 +146,7 @@ def _found(pointer: str, root: Mapping[str, Any]) -> Any:
 
 
 def _joined(schemas: list[Any], without: str) -> dict[str, Any]:
-    """Several schemas that hold together, as one."""
+    """Several schemas that apply together, merged into one."""
     joined: dict[str, Any] = {}
     for one in schemas:
         if not isinstance(one, Mapping):

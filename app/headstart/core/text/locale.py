@@ -1,7 +1,7 @@
 """Numbers, lists, dates and plural forms in the language of the window. Pure.
 
-One object stands for all of them. Without a window, and in tests, it is plain English; the window
-puts the system's conventions in its place when it starts.
+One object implements all of them. Without a window, and in tests, it is plain English; the window
+installs the system's conventions when it starts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Locale(Protocol):
         """With separators between thousands and `digits` after the point."""
 
     def percent(self, share: float, digits: int = 0) -> str:
-        """A share of 1 in hundredths."""
+        """A fraction of 1 as a percentage."""
 
     def listed(self, items: Sequence[str]) -> str:
         """“a, b and c”."""
@@ -62,7 +62,7 @@ _MONTHS = (
     "October", "November", "December",
 )  # fmt: skip
 
-# the words of prompts and exported files keep it in every language
+# prompts and exported files use it in every language
 PLAIN = PlainEnglish()
 _locale: Locale = PLAIN
 
@@ -72,7 +72,7 @@ def locale() -> Locale:
 
 
 def use_locale(wanted: Locale) -> None:
-    """Have every sentence that is worded from now on written by `wanted`."""
+    """Format all text from now on with `wanted`."""
     global _locale
     _locale = wanted
 

@@ -1,4 +1,5 @@
-"""Match between a title and typed text: all words, in any order, as beginnings first. Pure."""
+"""Match between a title and typed text: all words, in any order, preferably at word starts.
+Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ _WORDS = re.compile(r"\w+")
 
 
 def score(query: str, title: str) -> int | None:
-    """Smaller is better; None where a word is missing."""
+    """Rank of a match, smaller is better; None if a word is missing."""
     wanted = query.casefold().split()
     text = title.casefold()
     begins = [found.start() for found in _WORDS.finditer(text)]

@@ -1,7 +1,7 @@
 """Plural forms of whole numbers by language. Pure.
 
-The rules are those of Unicode CLDR (cardinal numbers, version 47), for the languages in which the
-window is going to speak; a language that is not listed has the forms of English.
+The rules are those of Unicode CLDR (cardinal numbers, version 47), for the window's planned
+languages; an unlisted language has the forms of English.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 
 def plural_form(language: str, count: int) -> str:
-    """The form that goes with `count`: zero, one, two, few, many or other. `language` is an ISO 639
+    """The plural form for `count`: zero, one, two, few, many or other. `language` is an ISO 639
     code."""
     return _RULES.get(language, _one_other)(abs(count))
 

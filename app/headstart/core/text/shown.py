@@ -1,4 +1,4 @@
-"""Numbers and names as people read them. Pure."""
+"""Numbers and names for display. Pure."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ import unicodedata
 
 from headstart.core.text.locale import Locale, locale
 
-# signs that count as letters or marks, and show nothing
+# characters that count as letters or marks, and show nothing
 _NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-# spaces and line ends, and signs that only change how others are shown
+# spaces and line ends, and characters that only change how others are shown
 _INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
-# letters of scripts that are written from right to left
+# letters of scripts written from right to left
 _FROM_RIGHT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
 
 def is_blank(text: str) -> bool:
-    """True for a text in which nothing can be seen: a message of that kind says nothing."""
+    """True for a text without visible characters, which would be an empty message."""
     return all(
         one.isspace()
         or one in _NOTHING
         or unicodedata.category(one) in _INVISIBLE
-        # selectors of variants
+        # variation selectors
         or "\ufe00" <= one <= "\ufe0f"
         for one in text
     )
 
 
 def isolated(text: str) -> str:
-    """A line of somebody's words as it is shown: one from right to left keeps its own direction
-    where the window's is another, punctuation included."""
+    """A line of user text for display: right-to-left text keeps its own direction in a window with
+    the other one, punctuation included."""
     return text if text.isascii() or not _FROM_RIGHT.search(text) else f"\u2068{text}\u2069"
 
 
 def size_text(size: int, style: Locale | None = None) -> str:
-    """Bytes in decimal units: 1 kB, 12 MB, 3.4 GB; in the window's language, unless `style` is
-    another one."""
+    """Bytes in decimal units: 1 kB, 12 MB, 3.4 GB; in the window's language, or in that of
+    `style`."""
     style = style or locale()
     if size < 1_000_000:
         return f"{style.number((size + 999) // 1000)} kB"
@@ -47,12 +47,12 @@ def size_text(size: int, style: Locale | None = None) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """At most so many characters, with an ellipsis for what is left out."""
+    """At most `length` characters, with an ellipsis for the omitted rest."""
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
 def count_text(count: int) -> str:
-    """A count as people say it: 890, 1.2k, 1.1M, 3.4B."""
+    """A count in short form: 890, 1.2k, 1.1M, 3.4B."""
     for limit, unit in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")):
         if count >= limit:
             return _rounded(count / limit, 10) + unit
@@ -60,18 +60,18 @@ def count_text(count: int) -> str:
 
 
 def tokens_text(count: int) -> str:
-    """Tokens as people say them: 890, 1.2k, 15.1k, 128k."""
+    """A count of tokens in short form: 890, 1.2k, 15.1k, 128k."""
     return str(count) if count < 1_000 else f"{_rounded(count / 1_000, 100)}k"
 
 
 def _rounded(value: float, whole_from: int) -> str:
-    """With one digit after the point below `whole_from`, unless that is a 0."""
+    """One digit after the point below `whole_from`, unless it is a 0."""
     plain = value >= whole_from or f"{value:.1f}".endswith(".0")
     return locale().number(value, 0 if plain else 1)
 
 
 def time_code(seconds: float) -> tuple[str, dict[str, int | str]]:
-    """The code of a duration, and its facts."""
+    """The code of a duration's text, and its facts."""
     if seconds < 90:
         return "time-seconds", {"seconds": max(1, round(seconds))}
     if seconds < 90 * 60:
@@ -83,7 +83,7 @@ def time_code(seconds: float) -> tuple[str, dict[str, int | str]]:
 
 
 def age_code(seconds: float) -> tuple[str, dict[str, int | str]]:
-    """The code of an age, and its facts."""
+    """The code of an age's text, and its facts."""
     days = int(seconds // 86_400)
     for length, unit in ((365, "years"), (30, "months"), (7, "weeks"), (1, "days")):
         if days >= length:

@@ -1,28 +1,28 @@
-"""Numbers as people type them: digits of any script, signs of thousands and decimals. Pure."""
+"""Numbers as people type them: digits of any script, thousands separators, decimal points. Pure."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# commas, points, apostrophes and spaces that stand in numbers; spaces are one sign
+# commas, points, apostrophes and spaces in numbers; spaces count as one separator
 _POINTS = ".,\u066b"
 _APOSTROPHES = "'\u2019\u066c"
 _SPACES = " \u00a0\u2009\u202f"
 _MINUS = "-\u2212"
-# directions, which a number of a text from right to left may have around it
+# direction marks, which may surround a number in right-to-left text
 _UNSEEN = dict.fromkeys(map(ord, "\u200e\u200f\u061c\u2066\u2067\u2068\u2069"))
-# the longest that is read: no number of a setting has more
+# longest accepted text: no number of a setting has more
 _LONGEST = 40
 _THOUSAND = 3
 
 
 def number_of(text: str, point: str = ".") -> float | None:
-    """The number that a text says; None where it says none, or is not clear.
+    """The number in a text; None if there is none, or if it is ambiguous.
 
-    `point` is the decimal sign of the place. One sign that may be a decimal one is that, unless
-    it is not the place's and three digits follow: 1,500 is 1500 where the point is `.`, and 1.5
-    where it is `,`; 1,5 and 0,500 are decimals everywhere. Signs of thousands have to stand where
-    thousands are: in threes, or in twos and a three as in India.
+    `point` is the locale's decimal point. A single separator that may be a decimal point is one,
+    unless it is not the locale's and three digits follow: 1,500 is 1500 where the point is `.`, and
+    1.5 where it is `,`; 1,5 and 0,500 are decimals everywhere. Thousands separators must stand
+    between groups of three digits, or of two and a final three as in India.
     """
     text = text.translate(_UNSEEN).strip()
     negative = text[:1] != "" and text[0] in _MINUS
@@ -59,7 +59,7 @@ def number_of(text: str, point: str = ".") -> float | None:
 
 
 def may_become_number(text: str) -> bool:
-    """False for a text with a sign that no number has."""
+    """False for a text with a character that no number has."""
     text = text.translate(_UNSEEN).strip()
     text = text[1:] if text[:1] in (*_MINUS, "+") else text
     known = (unicodedata.decimal(one, None) is not None or _sign(one) is not None for one in text)
@@ -75,7 +75,7 @@ def _sign(one: str) -> str | None:
 
 
 def _is_thousand(groups: list[str]) -> bool:
-    """True where digits stand in groups as thousands do."""
+    """True if the digits are grouped like thousands."""
     first, *middle, last = groups
     sizes = {len(one) for one in middle}
     return (

@@ -1,4 +1,4 @@
-"""Markdown at the beginning of a new line while one types. Pure."""
+"""Markdown at the beginning of a new line during typing. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ _INDENT = re.compile(r"^[ \t]*")
 
 
 def is_in_code(before: str) -> bool:
-    """True where fenced code was begun and not ended in the text before the cursor, by CommonMark's
-    rules: backticks behind a fence of backticks make it code in a line, and a fence is ended by one
-    that is as long at least."""
+    """True if the text before the cursor has an open code fence, by CommonMark's rules: backticks
+    after a fence of backticks make it inline code, and a closing fence must be at least as long."""
     mark = ""
     for line in before.split("\n"):
         found = _FENCE.match(line)
@@ -28,8 +27,8 @@ def is_in_code(before: str) -> bool:
 
 
 def next_line(before: str) -> tuple[int, str]:
-    """Number of characters to remove from the last line, where that was an item without words,
-    which ends its list; and what a new line begins with."""
+    """Number of characters to remove from the last line, if it is an empty list item, which ends
+    the list; and the beginning of the new line."""
     line = before.rpartition("\n")[2]
     if is_in_code(before):
         found = _INDENT.match(line)

@@ -1,5 +1,5 @@
-"""Positions in text: Python counts characters, Qt units of UTF-16, in which an emoji is two. Here
-one becomes the other. Pure."""
+"""Converts positions in text: Python counts characters, Qt units of UTF-16, of which an emoji
+takes two. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# the last character that is one unit
+# the last character of a single unit
 _NARROW = 0xFFFF
 
 
@@ -38,7 +38,7 @@ def spans_in_units(text: str, spans: Iterable[tuple[int, int, T]]) -> list[tuple
 
 
 def from_units(text: str, position: int) -> int:
-    """A position in units as one in characters; inside of a pair it is the place before it."""
+    """A position in units as one in characters; inside a pair, the position before it."""
     if text.isascii():
         return min(position, len(text))
     ends = list(accumulate(1 + (ord(one) > _NARROW) for one in text))

@@ -1,7 +1,7 @@
-"""Text that can be stored, shown and written: whole characters. Pure.
+"""Text that can be stored, shown and written: no broken characters. Pure.
 
-JSON can hold half of a surrogate pair, and servers cut characters between two events. Python keeps
-such halves in a `str`, which then cannot be encoded: no database, file or window takes it.
+JSON can hold half of a surrogate pair, and servers split characters between two events. Python
+keeps such halves in a `str`, which then cannot be encoded for a database, file or window.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import msgspec
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HALF = re.compile("[\ud800-\udfff]")
-# SQLite's functions end a text there
+# SQLite's functions end a text at it
 _ZERO = "\0"
 
 
 def whole(text: str) -> str:
-    """The text with halves of a pair joined, single ones and zeros replaced by U+FFFD."""
+    """The text with surrogate halves joined; lone halves and zeros become U+FFFD."""
     if _ZERO in text:
         text = text.replace(_ZERO, _REPLACEMENT)
     if text.isascii() or not _HALF.search(text):
@@ -27,7 +27,7 @@ def whole(text: str) -> str:
 
 
 def whole_json(value: object) -> bytes:
-    """A value as JSON, whose texts are whole."""
+    """A value as JSON whose texts are whole."""
     try:
         data = msgspec.json.encode(value)
         if b"\\u0000" not in data:
@@ -48,7 +48,7 @@ def _whole_within(value: object) -> object:
 
 
 def is_text(text: str) -> bool:
-    """False where it has halves of characters, as names of files in another encoding have."""
+    """False for lone surrogates, as in file names of another encoding."""
     return text.isascii() or _HALF.search(text) is None
 
 
@@ -57,19 +57,19 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 class WholeText:
-    """The same for text that comes in pieces: a half waits for the other one."""
+    """Does the same for text in pieces: a half waits for the other one."""
 
     def __init__(self) -> None:
         self._half = ""
 
     def push(self, text: str) -> str:
-        """The whole characters that are here now; "" where only a half is."""
+        """The complete characters so far; "" for only a half."""
         text, self._half = self._half + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._half = text[:-1], text[-1]
         return whole(text)
 
     def rest(self) -> str:
-        """A half that waited in vain."""
+        """The replacement for a half without a partner."""
         half, self._half = self._half, ""
         return whole(half)

@@ -1,7 +1,7 @@
-"""Texts for users, by code: the one place with the sentences of problems, notices and reasons. The
-window's own words are in `ui.wording`.
+"""Texts for users, by code: all sentences of problems, notices and reasons. The window's own texts
+are in `ui.wording`.
 
-A sentence names its facts in braces, with Python's format. Numbers are written by the locale:
+A sentence names its facts in braces, with Python's format. The locale formats numbers:
 `{count:,}`, `{share:.0%}`, `{speed:.1f}`; `{size:size}` are bytes in units, `{rest:time}` and
 `{age:age}` seconds in words, `{used:tokens}` and `{likes:short}` rounded counts, `{names:list}` is
 a list with its “and”. `{count:n turn is|turns are}` is the number with the English form that goes
@@ -46,9 +46,9 @@ class _Words(string.Formatter):
     def _half(self, code: str, half: slice) -> str:
         halves = catalogue().get(code)
         if halves is None:
-            # a text from before there were codes is told as it is
+            # a text from before there were codes is shown unchanged
             return code if half.start == 0 else ""
-        # a sentence that names itself, in a damaged row, ends here
+        # stops a sentence that names itself, in a damaged row
         inner = {name: fact for name, fact in self._facts.items() if fact != code}
         wanted = [text for text in halves[half] if text]
         return " ".join(_Words(inner).vformat(text, (), inner) for text in wanted)
@@ -60,13 +60,13 @@ _NUMBER = re.compile(r",?(?:\.(\d+))?([f%]?)")
 
 
 def worded(text: str, facts: Mapping[str, object]) -> str:
-    """A sentence with its facts in their places; raises KeyError, ValueError or TypeError for facts
-    that are missing or of another kind."""
+    """A sentence with its facts filled in; raises KeyError, ValueError or TypeError for facts that
+    are missing or of another kind."""
     return _Words(facts).vformat(text, (), facts) if "{" in text or "}" in text else text
 
 
 def say(code: str, **facts: object) -> str:
-    """The sentence of a code without its way out."""
+    """The sentence of a code without its remedy."""
     return sentences(code, facts)[0]
 
 
@@ -113,7 +113,7 @@ _AMOUNTS: dict[str, Callable[[Any], str]] = {
 
 @functools.cache
 def catalogue() -> Mapping[str, tuple[str, str]]:
-    """The sentences by code: what happened, and what to do."""
+    """The sentences by code: the event, and the remedy."""
     from headstart.core.wording import (
         attachments,
         chats,
@@ -141,8 +141,8 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
 
 
 def sentences(code: str, facts: Mapping[str, object]) -> tuple[str, str]:
-    """The event and the way out. A code of a newer version, or facts that are missing, are shown as
-    they are: what was stored stays readable."""
+    """The event and the remedy. A newer version's code, or one with missing facts, is shown as
+    is: stored messages stay readable."""
     found = catalogue().get(code)
     if found is not None:
         try:

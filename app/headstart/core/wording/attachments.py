@@ -1,4 +1,4 @@
-"""Sentences about files that are attached to messages."""
+"""Sentences about attached files."""
 
 from __future__ import annotations
 

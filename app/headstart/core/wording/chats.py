@@ -1,4 +1,4 @@
-"""Problems with chats, addresses and what is chosen: what happened, and what to do."""
+"""Problems with chats, addresses and choices: what happened, and what to do."""
 
 from __future__ import annotations
 

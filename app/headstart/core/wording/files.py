@@ -59,7 +59,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} has no weights (no .safetensors file).",
         "Choose a model in the format of MLX.",
     ),
-    # in lists of models that were kept before each kind had its own
+    # for stored lists of models from before each kind had its own code
     "file-of-another-kind": (
         "{name} is {what}, not a model.",
         "Choose a GGUF model file.",

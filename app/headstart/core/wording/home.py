@@ -1,4 +1,4 @@
-"""Problems with the home folder and what is stored in it: what happened, and what to do."""
+"""Problems with the home folder and its content: what happened, and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems with the hub, downloads, and models that lie here: what happened, and what to do."""
+"""Problems with the hub, downloads and installed models: what happened, and what to do."""
 
 from __future__ import annotations
 

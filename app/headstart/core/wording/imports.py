@@ -1,4 +1,4 @@
-"""Sentences about files that conversations come from and go to."""
+"""Sentences about imported and exported files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems with models and drafts that run here: what happened, and what to do."""
+"""Problems with models and drafts on this computer: what happened, and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""News for the user that are no error."""
+"""News for the user, other than errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends of sentences that other sentences name by their code, with what to do about each."""
+"""Endings that other sentences refer to by code, each with its remedy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DATABASE: dict[str, tuple[str, str]] = {
     ),
 }
 
-# reasons at the start for a new database
+# reasons for starting with a new database
 SALVAGED: dict[str, tuple[str, str]] = {
     "was-damaged": ("it was damaged", ""),
     "was-empty": ("it was empty", ""),
@@ -91,7 +91,7 @@ TEMPLATES: dict[str, tuple[str, str]] = {
     "form-plain": ("a plain User/Assistant form is used instead", ""),
 }
 
-# the worth of a model as a draft of another
+# verdicts on a model as a draft of another
 DRAFTS: dict[str, tuple[str, str]] = {
     "draft-same-model": ("the same model as the target", ""),
     "draft-too-large": (
@@ -143,13 +143,13 @@ DRAFTS: dict[str, tuple[str, str]] = {
     ),
 }
 
-# the fate of a settings file that could not be used
+# the fate of an unusable settings file
 ASIDE: dict[str, tuple[str, str]] = {
     "kept-aside": ("It was kept as {kept}.", ""),
     "not-kept-aside": ("It could not be kept aside ({reason}).", ""),
 }
 
-# GGUF files that are no chat models
+# kinds of GGUF files that are not chat models
 FILES: dict[str, tuple[str, str]] = {
     "file-is-adapter": (
         "a LoRA adapter",

@@ -1,7 +1,7 @@
-"""Settings: the title of each with its explanation, and what its values are called.
+"""Settings: the title of each with its explanation, and the names of its values.
 
-`Struct.field` is the setting; `:label` stands beside a check box, `:special` for the value that is
-the minimum, `:unit` behind a number, and `=value` names a choice.
+`Struct.field` is the setting; `:label` stands beside a check box, `:special` for the minimum value,
+`:unit` after a number, and `=value` names a choice.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""One module for each kind of file that conversations come in."""
+"""Readers, one module for each kind of imported file."""

@@ -1,5 +1,5 @@
-"""Google's activity as a web page, the form that Takeout has unless JSON is chosen: each cell as
-the record that JSON would have."""
+"""Google's activity as a web page, Takeout's form unless JSON is chosen: each cell becomes the
+record that JSON would have."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CONTENT = re.compile(
     re.DOTALL,
 )
 _BREAK, _TAG = re.compile(r"<br\s*/?>"), re.compile(r"<[^>]*>")
-# a moment in any language: a year, and hours, minutes and seconds
+# a time in any language: a year, and hours, minutes and seconds
 _MOMENT = re.compile(r"(?=.*\b\d{4}\b)(?=.*\b\d{1,2}:\d\d:\d\d\b).{8,80}")
-# minutes east of Greenwich of zones as they are abbreviated
+# offsets east of Greenwich in minutes, by abbreviation of the zone
 _ZONES = {
     "UTC": 0, "GMT": 0, "WET": 0, "BST": 60, "WEST": 60, "CET": 60, "MEZ": 60, "CEST": 120,
     "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "IST": 330, "JST": 540, "KST": 540,

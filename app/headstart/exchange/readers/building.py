@@ -1,4 +1,4 @@
-"""From the messages of a file, in whatever order and shape they are, to a conversation."""
+"""Builds a conversation from a file's messages, in any order and structure."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _LONGEST_TITLE = 200
 
 
 class ReadMessage(Struct):
-    """A message of a file. Without parts it is passed over: what answers it answers the one before
-    it."""
+    """A message of a file. One without parts is skipped: replies to it are attached to the message
+    before."""
 
     id: str
     parent: str | None
@@ -48,7 +48,7 @@ class ReadMessage(Struct):
 
 
 class Facts(Struct):
-    """Facts of a conversation in a file, beside its messages."""
+    """Facts about a conversation in a file, apart from its messages."""
 
     id: str = ""
     title: str = ""
@@ -59,7 +59,7 @@ class Facts(Struct):
     tags: tuple[str, ...] = ()
     system_prompt: str = ""
     model: ModelName | None = None
-    # the last message on show
+    # the last shown message
     leaf: str | None = None
     blobs: dict[str, bytes] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class Facts(Struct):
 def build(
     source: str, facts: Facts, seen: Iterable[ReadMessage], report: Report
 ) -> ExchangeChat | None:
-    """None, and a line in the report, where nothing is left that could come in."""
+    """Returns None, with a line in the report, if nothing importable remains."""
     where = facts.title or facts.id
     given = list(seen)
     nodes, moved = in_order(_node(one, where, report) for one in given)
@@ -81,7 +81,7 @@ def build(
         return None
     times = [node.created_at for node in kept if node.created_at]
     created = facts.created_at or min(times, default=0)
-    # a message without words is shown where the one before it is
+    # an empty message is replaced by the one before it
     last = above.get(facts.leaf, facts.leaf) if facts.leaf is not None else None
     leaf = stands_for.get(last) if last is not None else None
     title = whole(facts.title) or _title_of(kept)
@@ -104,9 +104,9 @@ def build(
 
 
 def named_by_words(seen: Sequence[ReadMessage]) -> list[ReadMessage]:
-    """For messages whose file gives them no ids, each after its parent: the id is a digest of the
-    words and of all before them, so that what was changed since is another version, not another
-    text under the same name."""
+    """For messages without ids in their file, each after its parent: the id is a digest of the text
+    and of everything before, so that a later edit becomes another version instead of another text
+    under the same id."""
     new: dict[str, str] = {}
     for one in seen:
         words = [f"{part.kind.value}:{part.text}{_digest(part)}" for part in one.parts]
@@ -119,7 +119,7 @@ def named_by_words(seen: Sequence[ReadMessage]) -> list[ReadMessage]:
 
 
 def renamed(seen: Sequence[ReadMessage], facts: Facts) -> list[ReadMessage]:
-    """The same, and the last message on show goes with it."""
+    """Like `named_by_words`, and updates the last shown message."""
     found = named_by_words(seen)
     known = {before.id: after.id for before, after in zip(seen, found, strict=True)}
     if facts.leaf is not None:
@@ -145,7 +145,7 @@ def _node(seen: ReadMessage, where: str, report: Report) -> ChatNode:
 def _without_systems(
     nodes: Sequence[ChatNode], known: str, where: str, report: Report
 ) -> tuple[str, list[ChatNode]]:
-    """A system message at the beginning is the chat's system prompt; later ones have no place."""
+    """The first system message becomes the chat's system prompt; later ones are reported."""
     prompt, found, begun = known, [], False
     for node in nodes:
         if node.role is not Role.SYSTEM:
@@ -162,7 +162,7 @@ def _without_systems(
 
 
 def _with_tool_names(nodes: Sequence[ChatNode]) -> list[ChatNode]:
-    """Results of tools under the names that their calls have; many formats give the id only."""
+    """Name tool results after their calls; many formats give the id only."""
     names = {
         part.id: part.name
         for node in nodes
@@ -181,8 +181,8 @@ def _with_tool_names(nodes: Sequence[ChatNode]) -> list[ChatNode]:
 def _without_gaps(
     nodes: Sequence[ChatNode],
 ) -> tuple[list[ChatNode], dict[str, str | None], set[str]]:
-    """Without messages that have nothing: what follows them follows what was before. Also what each
-    of those stands below, and which messages a question was taken away above."""
+    """Remove empty messages: their children move up to the parent. Also returns the new parent of
+    each removed one, and the messages that were removed questions or follow one."""
     above: dict[str, str | None] = {}
     apart: set[str] = set()
     found = []
@@ -201,7 +201,7 @@ def _without_gaps(
 
 
 class _Run(Struct, dict=True):
-    """Messages that are one: a reply that goes on after a tool, or after thinking."""
+    """Messages that form one: a reply that continues after a tool call, or after reasoning."""
 
     nodes: list[ChatNode]
     parent: str | None
@@ -229,14 +229,14 @@ class _Run(Struct, dict=True):
 
     @cached_property
     def id(self) -> str:
-        """A digest of the whole message once it is built; a grown one is another version."""
+        """The first message's id and a digest of the others': a longer run is another version."""
         rest = [node.id for node in self.nodes[1:]]
         return f"{self.nodes[0].id}+{ids.content_id(*rest)}" if rest else self.nodes[0].id
 
 
 def _merged(nodes: Sequence[ChatNode], apart: set[str]) -> tuple[list[ChatNode], dict[str, str]]:
-    """Replies that go on as one message, and which message each id is in now. `apart`: nodes that
-    answer a question of which nothing is left."""
+    """Merge consecutive messages of one reply; returns them, and the new id of each old one.
+    `apart`: nodes that answer a removed question."""
     children = Counter(node.parent for node in nodes)
     runs: dict[str, _Run] = {}
     order: list[_Run] = []

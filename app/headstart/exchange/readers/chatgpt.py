@@ -1,6 +1,6 @@
-"""ChatGPT's export: `conversations.json`, or shards of it, in a zip or a folder, with files beside.
+"""ChatGPT's export: `conversations.json`, or shards of it, in a zip or a folder, with other files.
 
-A conversation is a mapping of nodes by id with `parent`; `current_node` is the last one on show.
+A conversation is a mapping of nodes by id with `parent`; `current_node` is the last shown one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "chatgpt", "ChatGPT"
 _POINTERS = ("sediment://", "file-service://")
-# shown nowhere in ChatGPT itself
+# never shown in ChatGPT itself
 _NOT_SHOWN = ("model_editable_context", "reasoning_recap")
-# marks of sources, places and files in the words: their beginning, parts, and end
+# marks of sources, places and files in the text: their beginning, parts, and end
 _MARK = re.compile("\ue200[^\ue201]*\ue201")
 _LEFT = re.compile("[\ue200-\ue206]")
-# the same as older answers have it, with a number of the place
+# the form in older answers, with the number of the passage
 _OLD_MARK = re.compile("\u3010[^\u3010\u3011]{1,80}\u2020[^\u3010\u3011]{0,200}\u3011")
 
 
@@ -44,7 +44,7 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
 
 
 class _Assets:
-    """The files beside the conversations, by the id that begins or is in their names."""
+    """The exported files, found by the id that begins their names."""
 
     def __init__(self, material: Material) -> None:
         self._material = material
@@ -111,7 +111,7 @@ def _node(key: str, node: Fields, collect: Collector) -> ReadMessage:
         text = "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
         files = [part for part in parts if not isinstance(part, TextPart)]
         tool = author.words("name") or "tool"
-        # a tool that only says that it was called has nothing to say
+        # a tool result that only reports the call has no content
         parts = [*([ToolResultPart(key, tool, text)] if text else []), *files]
     elif role is Role.ASSISTANT and message.text("recipient") not in ("", "all"):
         text = "".join(part.text for part in parts if isinstance(part, TextPart))
@@ -125,7 +125,7 @@ def _node(key: str, node: Fields, collect: Collector) -> ReadMessage:
 
 
 def _instructions(message: Fields) -> str:
-    """The user's custom instructions, which go before each chat."""
+    """The user's custom instructions, which precede every chat."""
     content = message.inside("content")
     if content.text("content_type") != "user_editable_context":
         return ""
@@ -136,14 +136,14 @@ def _instructions(message: Fields) -> str:
 
 
 def _between_fences(text: str) -> str:
-    """The user's own words, which the program puts into a fence behind words of its own."""
+    """The user's own text, which the program fences behind a text of its own."""
     _before, fence, rest = text.partition("```")
     inside, end, _after = rest.partition("```")
     return inside.strip("\n") if fence and end else text
 
 
 def _attached(content: Fields, metadata: Fields, collect: Collector) -> list[Part]:
-    """Documents that came with a question; images stand in its content too."""
+    """Documents attached to a question; images stand in its content too."""
     pointers = [Fields(piece).text("asset_pointer") for piece in content.list("parts")]
     found: list[Part] = []
     for file in metadata.each("attachments"):
@@ -182,7 +182,7 @@ def _parts(content: Fields, collect: Collector) -> list[Part]:
         found += _piece(screen, collect)
     if found:
         return found
-    # rarer kinds: code, its output, pages, apps; each has its words under one of a few names
+    # rarer kinds: code, its output, pages, apps; each has its text under one of a few names
     text = content.text("text", "result", "output_str", "output", "summary", "content", "body")
     title, address = content.words("title"), content.text("url")
     head = f"[{title}]({address})" if title and address else title or address
@@ -194,7 +194,7 @@ def _parts(content: Fields, collect: Collector) -> list[Part]:
 
 
 def _has_words(content: Fields) -> bool:
-    """True where something stands in it that nobody looked at."""
+    """True if it has content that was not examined."""
     return any(
         any(value) if isinstance(value, list) else bool(value)
         for key, value in content.all.items()
@@ -203,7 +203,7 @@ def _has_words(content: Fields) -> bool:
 
 
 def _piece(piece: Fields, collect: Collector) -> list[Part]:
-    """An image, a file or speech in the middle of text."""
+    """An image, a file or speech within text."""
     if "text" in piece and not piece.text("asset_pointer"):
         return [TextPart(piece.text("text"))] if piece.text("text") else []
     inner = piece.inside("audio_asset_pointer") or piece
@@ -222,7 +222,7 @@ def _piece(piece: Fields, collect: Collector) -> list[Part]:
 
 
 def _unmarked(part: Part, metadata: Fields) -> Part:
-    """Words with their marks of sources as links, or without them."""
+    """Text with marks of sources turned into links, or removed."""
     if not isinstance(part, TextPart) or not (
         "\ue200" in part.text or "\u3010" in part.text or _LEFT.search(part.text)
     ):
@@ -250,7 +250,7 @@ def _link(reference: Fields) -> str:
 
 
 def _name_in(mark: str) -> str:
-    """The name of a place or a person that a mark holds; nothing for a number of a source."""
+    """The name of a place or a person in a mark; "" for the number of a source."""
     kind, _, rest = mark.strip("\ue200\ue201").partition("\ue202")
     if kind != "entity":
         return ""
@@ -264,12 +264,11 @@ def _name_in(mark: str) -> str:
 
 
 def _newest(seen: Sequence[ReadMessage]) -> str | None:
-    """Newest leaf, where the file does not say which message is on show: the last one that was
-    written."""
+    """The most recently written message, for a file that does not say which message is shown."""
     written = [one for one in seen if one.parts]
     return max(written, key=lambda one: one.created_at).id if written else None
 
 
 def _in_order_of_time(seen: Sequence[ReadMessage]) -> list[ReadMessage]:
-    """Versions in the order in which they were made; a mapping has none of its own."""
+    """Versions by time of creation; a mapping has no order."""
     return sorted(seen, key=lambda one: one.created_at)

@@ -1,4 +1,5 @@
-"""Claude's export: `conversations.json`, an array; branches where messages name their parents."""
+"""Claude's export: `conversations.json`, an array; it has branches if messages name their
+parents."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from headstart.exchange.report import Report
 from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "claude", "Claude"
-# the name of a first message's parent
+# the parent's id in a first message
 _ROOT = "00000000-0000-4000-8000-000000000000"
 
 
@@ -56,7 +57,7 @@ def _projects(material: Material, report: Report) -> _Projects:
         for project in objects(material.data(member), report, member):
             found.by_id[project.id("uuid", "id")] = project
     if "projects.json" in material.beside:
-        # nobody chose it, and it may be another program's: neither is told
+        # the user did not choose it, and it may be another program's: do not report errors
         with contextlib.suppress(ImportProblem):
             for project in objects(material.data("projects.json"), Report(), "projects.json"):
                 found.by_id[project.id("uuid", "id")] = project
@@ -91,7 +92,7 @@ def _conversation(
         role = ROLES.get(name, Role.USER)
         parts = [*_files(message, collect), *_parts(message, collect)]
         if documents and role is Role.USER and parent in ("", _ROOT):
-            # a project's documents lie before each of its chats
+            # a project's documents precede each of its chats
             parts = [*documents, *parts]
         one = message.id("uuid") or f"{number}"
         moment = message.time("created_at")
@@ -121,13 +122,13 @@ def _parts(message: Fields, collect: Collector) -> list[Part]:
         else:
             found += collect.parts(piece.all)
     if not found and message.text("text"):
-        # older exports; beside calls of tools it holds words about them
+        # older exports; with tool calls it only holds text about them
         found.append(TextPart(message.text("text")))
     return found
 
 
 def _cited(piece: Fields) -> str:
-    """Words with a link behind each passage that names its source."""
+    """Text with a link after each passage that names its source."""
     text = piece.text("text")
     ends: dict[int, str] = {}
     for one in piece.each("citations"):
@@ -144,7 +145,7 @@ def _cited(piece: Fields) -> str:
 
 
 def _files(message: Fields, collect: Collector) -> list[Part]:
-    """Attachments with their text; of other files the export has the names only."""
+    """Attachments with their text; of other files the export has only the names."""
     found: list[Part] = []
     for file in message.each("attachments"):
         text = file.text("extracted_content")

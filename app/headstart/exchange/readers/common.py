@@ -1,4 +1,4 @@
-"""Parts of all readers: the objects of a file, one after another, roles, and thoughts in tags."""
+"""Code shared by all readers: iteration over a file's objects, roles, and reasoning in tags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 # bytes of a large file that stay in memory after they were read
 _RELEASED = 16 << 20
-# bytes of one conversation
+# most bytes of one conversation
 LARGEST_CONVERSATION = 512 << 20
 ROLES = {
     "user": Role.USER,
@@ -50,8 +50,8 @@ _THINK = re.compile(
 
 
 def raws(data: memoryview, key: str = "") -> Iterator[msgspec.Raw]:
-    """The objects of an array, each still undecoded; of `key` inside an object, or the object
-    itself. Raises ValueError for what is no JSON."""
+    """The objects of an array, still undecoded; of the array under `key` in an object, or the
+    object itself. Raises ValueError for invalid JSON."""
     try:
         found: Any
         if _first(data) == b"[":
@@ -63,7 +63,7 @@ def raws(data: memoryview, key: str = "") -> Iterator[msgspec.Raw]:
                 return
             found = msgspec.json.decode(inside[key], type=list[msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        # a character that is none; a few hundred MB at most are read in another way
+        # an invalid character; up to a few hundred MB can be parsed in another way
         if len(data) > LARGEST_CONVERSATION:
             raise ValueError("no JSON") from error
         value = decode(data)
@@ -72,7 +72,7 @@ def raws(data: memoryview, key: str = "") -> Iterator[msgspec.Raw]:
         for one in value if isinstance(value, list) else [value]:
             yield msgspec.Raw(msgspec.json.encode(one))
         return
-    # splitting has read all of it
+    # splitting has paged in the whole file
     release(data, 0, len(data))
     released = done = 0
     for raw in found:
@@ -84,7 +84,7 @@ def raws(data: memoryview, key: str = "") -> Iterator[msgspec.Raw]:
 
 
 def objects(data: memoryview, report: Report, where: str, key: str = "") -> Iterator[Fields]:
-    """The same decoded; what is broken or too large is told."""
+    """The same decoded; broken or oversized objects are reported."""
     try:
         for number, raw in enumerate(raws(data, key), 1):
             if len(raw) > LARGEST_CONVERSATION:
@@ -104,7 +104,7 @@ def objects(data: memoryview, report: Report, where: str, key: str = "") -> Iter
 
 
 def lines(data: memoryview, report: Report, where: str) -> Iterator[Fields]:
-    """The objects of a file with one on each line."""
+    """The objects of a file with one per line."""
     whole = bytes(data) if len(data) < LARGEST_CONVERSATION else b""
     if data and not whole:
         report.skip(where, "import-chat-too-large", size=len(data))
@@ -131,12 +131,12 @@ def each(
     report: Report,
     where: str,
 ) -> Iterator[ExchangeChat]:
-    """The conversations that `make` makes; one that it stumbles over never loses the others."""
+    """The conversations returned by `make`; an error in one does not lose the others."""
     for fields in _as_far_as_it_goes(found, report, where):
         try:
             conversation = make(fields)
         except Exception:
-            # ours, but nobody's other chats are lost for it
+            # a bug of ours, but the user's other chats must not be lost for it
             log.exception("a conversation of a file could not be read")
             report.skip(where, "import-unreadable")
             continue
@@ -155,7 +155,7 @@ def _as_far_as_it_goes(found: Iterable[Fields], report: Report, where: str) -> I
 
 
 def thinking_apart(text: str) -> list[Part]:
-    """A reply whose reasoning stands in tags at its beginning."""
+    """Split a reply into the reasoning in tags at its beginning and the rest."""
     found = _THINK.match(text)
     if found is None:
         return [TextPart(text)] if text else []

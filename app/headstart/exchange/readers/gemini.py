@@ -1,7 +1,7 @@
-"""Gemini: what Google's Takeout keeps as activity, and what AI Studio saves.
+"""Gemini: activity from Google's Takeout, and files saved by AI Studio.
 
-Takeout knows no conversations, only what was asked when, newest first. What was asked within half
-an hour of the question before counts as one chat. AI Studio's files have one conversation each.
+Takeout has no conversations, only questions with their times, newest first. A question within half
+an hour of the previous one belongs to the same chat. AI Studio's files have one conversation each.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "gemini", "Gemini"
 STUDIO_SOURCE, STUDIO_NAME = "ai-studio", "Google AI Studio"
-# milliseconds without a question after which another chat begins
+# milliseconds without a question that separate two chats
 _GAP = 30 * 60_000
 _ASKED = re.compile(
     r"(?:Prompted with:|Asked Gemini:|Asked Bard:|Prompted|Asked|Said|Branched|Answered)\s"
 )
-# activities that are no question
+# activities that are not questions
 _NOT_ASKED = re.compile(
     r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Searched|Edited|Pinned"
     r"|Renamed|Exported|Updated|Listened)\b"
 )
-# Takeout's words before a question in other languages: “Eingegebener Prompt:”
+# Takeout's text before a question in other languages: “Eingegebener Prompt:”
 _PROMPTED = re.compile(r"(?:[^\s:：]+\s){0,3}[^\s:：]*prompt[^\s:：]*\s?[:：]\s*", re.IGNORECASE)
-# the beginning that all questions of a file share counts as Google's
+# a prefix common to all questions of a file counts as Google's
 _SHARED = re.compile(r"(?:[^\s:：]{2,20}\s){0,3}[^\s:：]{2,20}\s?[:：]\s")
 _ATTACHED = re.compile(r"(?<!\s)\s*Attached \d+ files?\.?\s*$")
 
@@ -60,7 +60,7 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
         known = [record for record in records if recognise(record)]
         shared = _shared(known)
         asked = [(record, question) for record in known if (question := _question(record, shared))]
-        # newest first: where no times are known, that is all that there is
+        # newest first: without times, the order is all there is
         asked.reverse()
         asked.sort(key=lambda one: one[0].time("time"))
         together: list[tuple[Fields, str]] = []
@@ -74,7 +74,7 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
 
 
 def _shared(records: Sequence[Fields]) -> str:
-    """The words before each question, in the language of the account; "" where they differ."""
+    """The prefix of every question, in the language of the account; "" if they differ."""
     titles = [record.text("title").strip() for record in records if record.list("safeHtmlItem")]
     found = _SHARED.match(titles[0]) if len(titles) > 2 else None
     prefix = found[0] if found is not None else ""
@@ -101,10 +101,10 @@ def _question(record: Fields, shared: str) -> str:
         return ""
     found = _ASKED.match(title) or _PROMPTED.match(title)
     if found is None and not record.list("safeHtmlItem"):
-        # in another language only what was answered is surely a question
+        # in another language only an answered activity is certainly a question
         return ""
     asked = title[found.end() :] if found else title.removeprefix(shared)
-    # nothing but a file was sent
+    # only a file was sent
     return _ATTACHED.sub("", asked).strip() or (f"[{asked.strip()}]" if asked.strip() else "")
 
 
@@ -157,7 +157,7 @@ def _studio(fields: Fields, member: str, report: Report) -> ExchangeChat | None:
             one.error, one.status = chunk.text("errorMessage"), MessageStatus.FAILED
         before = seen[-1] if seen else None
         if before is not None and before.role is role is Role.USER:
-            # files of a question are chunks of their own
+            # files of a question are separate chunks
             before.parts = [*before.parts, *_apart(before.parts), *one.parts]
         else:
             seen.append(_follow(seen, one))

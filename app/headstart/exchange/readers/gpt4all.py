@@ -1,7 +1,7 @@
-"""GPT4All's `gpt4all-*.chat` files: a stream as Qt's QDataStream writes it, big-endian, of versions
-1 to 12. Read with `struct`: whatever lies in it, nothing of Qt is made of it.
+"""GPT4All's `gpt4all-*.chat` files: a stream in the format of Qt's QDataStream, big-endian, of
+versions 1 to 12. Decoded with `struct`, so that its content never creates Qt objects.
 
-Written from the order in which the program's source reads the fields of each version.
+Follows the order in which the program's source reads the fields of each version.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ SOURCE, NAME = "gpt4all", "GPT4All"
 MAGIC = b"\xf5\xd5\x53\xcc"
 _LAST_VERSION = 12
 _NULL = 0xFFFFFFFF
-# of lists: more than any chat has
+# longest list: more than any chat has
 _MOST = 1_000_000
 _STRING_VARIANT = 10
 _DEEPEST = 8
 
 
 class _Broken(Exception):
-    """The stream does not go on as it should."""
+    """The stream's content is invalid."""
 
 
 class _Stream:
@@ -99,7 +99,7 @@ def _conversation(stream: _Stream, member: str, report: Report) -> ExchangeChat 
             return None
         facts.created_at = time_of(stream.number("q"))
         facts.id, facts.title = stream.text(), " ".join(stream.text().split())
-        stream.text()  # what the user is called
+        stream.text()  # the user's name
         facts.model = model_name(stream.text())
         if version > 2:
             stream.texts()  # collections of documents
@@ -111,7 +111,7 @@ def _conversation(stream: _Stream, member: str, report: Report) -> ExchangeChat 
                 one.model = facts.model
             seen.append(one)
     except (_Broken, struct.error):
-        # the chats until then are whole
+        # the messages up to here are complete
         report.skip(facts.title or member, "import-cut-short", count=len(seen))
     if not facts.id and not seen:
         return None
@@ -213,7 +213,7 @@ def _sub_item(stream: _Stream, depth: int) -> list[Part]:
 
 
 def _call_info(stream: _Stream) -> tuple[str, str]:
-    """Name and result of a call; its parameters stand in the text already."""
+    """Name and result of a call; its parameters are in the text already."""
     name = stream.text()
     for _ in range(stream.count()):
         stream.text()

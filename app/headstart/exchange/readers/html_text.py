@@ -1,5 +1,5 @@
-"""HTML of a reply as Markdown: what Google's exports hold. Words and their shape; nothing is ever
-fetched."""
+"""HTML of a reply, as in Google's exports, to Markdown. Keeps text and structure; fetches
+nothing."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _DEEPEST = 200
 
 
 def to_markdown(html: str) -> str:
-    # a sign that begins no tag: the parser would look for its end in all that follows
+    # escape a < that begins no tag: the parser would search the whole rest for its end
     html = _NO_TAG.sub("&lt;", html)
     writer = _Writer()
     try:
         writer.feed(html)
         writer.close()
     except AssertionError:
-        # of Python's own reader, for markup that it does not know
+        # raised by Python's own parser for unknown markup
         return " ".join(unescape(_TAG.sub(" ", html)).split())
     return writer.text
 

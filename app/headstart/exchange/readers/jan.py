@@ -1,4 +1,4 @@
-"""Jan's threads: a folder each, with `thread.json` and `messages.jsonl`."""
+"""Jan's threads: one folder each, with `thread.json` and `messages.jsonl`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _conversation(
                 model_name(message.inside("metadata").words("modelId", "model")),
             )
         )
-    # lines are written in order, but times decide where a file was joined from two
+    # lines are in order, but times decide in a file merged from two
     if all(one.created_at for one in seen):
         seen.sort(key=lambda one: one.created_at)
         for before, one in zip([None, *seen], seen, strict=False):
@@ -91,7 +91,7 @@ def _parts(message: Fields, role: Role, collect: Collector) -> list[Part]:
     thought = any(isinstance(part, ReasoningPart) for part in parts)
     if role is Role.ASSISTANT and parts and not thought and isinstance(parts[0], TextPart):
         parts = [*thinking_apart(parts[0].text), *parts[1:]]
-    # calls are kept beside the words; they were made before the answer, after the thoughts
+    # calls are stored beside the text; they came before the answer and after the reasoning
     calls: list[Part] = []
     for one in message.inside("metadata").each("tool_calls"):
         tool = one.inside("tool")

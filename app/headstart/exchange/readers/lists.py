@@ -1,6 +1,6 @@
-"""Lists of messages as most programs write them: ShareGPT's `conversations`, OpenAI's and
-Anthropic's `messages`, exports of many chat programs; one object on each line, an array, or an
-object that wraps them. With parents or versions they are trees, otherwise lines."""
+"""Lists of messages in the usual forms: ShareGPT's `conversations`, OpenAI's and Anthropic's
+`messages`, exports of many chat programs; one object per line, an array, or a wrapping object. With
+parents or versions they are trees, otherwise linear."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headstart.exchange.report import Report
 from headstart.exchange.tree import ExchangeChat
 
 SOURCE, NAME = "list", "List of messages"
-# where the messages of a chat lie, and where several chats do
+# keys of a chat's messages, and keys of several chats
 _MESSAGES = ("messages", "conversations", "conversation", "turns", "dialogue", "chat_history")
 _CHATS = ("chats", "threads", "sessions", "history", "items", "conversations", "data", "results")
 _PROMPTS = (
@@ -59,7 +59,7 @@ def read(
 def conversation(
     fields: Fields, messages: Sequence[Fields], collect: Collector, source: str
 ) -> ExchangeChat | None:
-    """A chat of these messages; `fields`: what its file says of it beside them."""
+    """A chat with these messages; `fields`: the object that holds them."""
     facts = facts_of(fields)
     collect.where = facts.title or collect.where
     thread = read_messages(messages, collect)
@@ -75,7 +75,7 @@ def conversation(
 
 
 def of_messages(fields: Fields, member: str, report: Report, source: str) -> ExchangeChat | None:
-    """A chat of the `messages` in its fields, as readers that write such lists put them."""
+    """A chat of the `messages` in its fields, for readers that produce such lists."""
     return conversation(fields, list(fields.each("messages")), Collector(report, member), source)
 
 
@@ -126,7 +126,7 @@ def _messages_key(fields: Fields) -> str:
 
 
 def _inside(fields: Fields, depth: int = 0) -> Iterator[Fields]:
-    """Chats that an object wraps, one below another."""
+    """Chats nested in an object, level by level."""
     if depth >= _DEEPEST:
         return
     for key in _CHATS:
@@ -149,7 +149,7 @@ def _all(material: Material, member: str, report: Report) -> Iterator[Fields]:
 
 
 def _many_lines(data: memoryview) -> bool:
-    """True where the first line is a whole object."""
+    """True if the first line is a complete object."""
     first = bytes(data[: 64 << 20]).removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     try:
         json.loads(first.strip())

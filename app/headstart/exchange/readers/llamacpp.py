@@ -1,5 +1,5 @@
-"""llama.cpp's web interface: one conversation, or an array of them, as JSON; or lines of a session
-trace, as Hugging Face calls it, which other programs write too (ours as well)."""
+"""llama.cpp's web interface: one conversation, or an array of them, as JSON; or lines of Hugging
+Face's session traces, which other programs write too (ours as well)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _conversation(fields: Fields, report: Report) -> ExchangeChat | None:
     )
     seen = []
     for number, message in enumerate(fields.each("messages")):
-        # the root of all branches is a message of its own, without words
+        # the root of all branches is a separate message without text
         root = message.text("type") == "root"
         role = ROLES.get(message.text("role"), Role.USER)
         parts: list[Part] = [] if root else _extra(message, collect)
@@ -97,7 +97,7 @@ def _words(message: Fields, collect: Collector) -> list[Part]:
 
 
 def _extra(message: Fields, collect: Collector) -> list[Part]:
-    """Attachments: text as it is, images as data addresses."""
+    """Attachments: text verbatim, images as data addresses."""
     found: list[Part] = []
     for extra in message.each("extra"):
         address = extra.text("base64Url", "url") or _address(extra)
@@ -107,7 +107,7 @@ def _extra(message: Fields, collect: Collector) -> list[Part]:
 
 
 def _address(extra: Fields) -> str:
-    """Bytes of sound or a document, which stand without the head of an address."""
+    """A data address for the base64 of sound or a document, which lacks the prefix."""
     data, media = extra.text("base64Data"), extra.text("mimeType") or "application/octet-stream"
     return f"data:{media};base64,{data}" if data else ""
 

@@ -1,7 +1,7 @@
 """LM Studio's conversations: one `*.conversation.json` each; folders are directories.
 
-A message has versions, all at the same place: what follows them follows the one that is on show, so
-the others become branches that end there.
+The versions of a message share one position: later messages follow the shown version, so the others
+become branches that end there.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _conversation(
     fields: Fields, member: str, material: Material, report: Report
 ) -> ExchangeChat | None:
     folder, _, name = member.rpartition("/")
-    # the folder of all conversations is none of the user's
+    # the folder of all conversations is not one of the user's folders
     if "conversations" in folder.split("/"):
         folder = folder.rpartition("conversations")[2].strip("/")
     facts = Facts(
@@ -72,12 +72,12 @@ def _conversation(
         chosen = message.whole("currentlySelected") or 0
         chosen = chosen if 0 <= chosen < len(versions) else len(versions) - 1
         for place, version in enumerate(versions):
-            # no message has a time of its own: they keep their order
+            # messages have no times: keep their order
             moment += 1 if moment else 0
             seen.append(_version(version, f"{number}.{place}", parent, moment, collect))
         parent = f"{number}.{chosen}"
     facts.leaf = parent
-    # its messages have no ids, and are changed in place
+    # its messages have no ids, and are edited in place
     return build(SOURCE, facts, renamed(seen, facts), report)
 
 
@@ -116,7 +116,7 @@ def _is_words(part: Part) -> bool:
 
 
 def _file_beside(material: Material, key: str) -> tuple[str, bytes] | None:
-    """A file of the user's, which lies in another folder of the program's under its key."""
+    """A user's file, which the program stores in another folder under its key."""
     for member in material.members:
         name = member.rpartition("/")[2]
         if key and name == key and material.size(member) <= LARGEST:
@@ -132,7 +132,7 @@ def _model(fields: Fields) -> str:
 
 
 def _prompt(fields: Fields) -> str:
-    """The system prompt among the settings of the chat."""
+    """The system prompt in the settings of the chat."""
     if not fields.flag("usePerChatPredictionConfig"):
         return ""
     for field in fields.inside("perChatPredictionConfig").each("fields"):

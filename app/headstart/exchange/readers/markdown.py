@@ -58,9 +58,9 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
 
 
 def from_markdown(text: str, name: str = "") -> ExchangeChat | None:
-    """None for text without a message."""
+    """Returns None for text without a message."""
     if text.count("\r\n") == text.count("\n"):
-        # written by a program that ends lines like that
+        # written by a program with such line ends
         text = text.replace("\r\n", "\n")
     front = _FRONT.match(text)
     lines = front["lines"] if front is not None else ""
@@ -104,7 +104,7 @@ def from_markdown(text: str, name: str = "") -> ExchangeChat | None:
 
 
 def _own_id(facts: dict[str, str]) -> str:
-    """The chat of ours that a mirrored file says it is."""
+    """The id of our chat that a mirrored file names."""
     chat = facts.get("chat", "")
     return chat if ids.is_own(chat) else ""
 
@@ -124,7 +124,7 @@ def _facts(lines: str) -> dict[str, str]:
 
 
 def _parts(body: str) -> tuple[Part, ...]:
-    """Reasoning apart where it stands as we write it; in every doubt it is text."""
+    """Split off reasoning in the form that we write; anything doubtful is text."""
     parts: list[Part] = []
     at = 0
     while (start := body.find(REASONING[0], at)) >= 0:

@@ -1,6 +1,5 @@
-"""Messages as most programs write them: objects with a role, words and perhaps a parent, under one
-of a few names each. One reading for all of them, so that no program's list loses what another one's
-keeps."""
+"""Messages in the usual forms: objects with a role, text and perhaps a parent, under one of a few
+names each. A single implementation, so that every program's list keeps as much as any other's."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ _THOUGHTS = (
 _MODELS = ("model", "modelName", "model_name", "modelId", "model_slug", "modelID")
 _VERSIONS = ("versions", "alternatives", "swipes", "siblings", "regenerations")
 _FILES = ("attachments", "files", "images", "image_urls", "experimental_attachments", "documents")
-# ids of parents of first messages
+# ids that stand for the parent of a first message
 _NOBODY = frozenset(
     ("00000000-0000-0000-0000-000000000000", "00000000-0000-4000-8000-000000000000", "root", "0")
 )
@@ -46,7 +45,7 @@ _TOOLS = frozenset(("tool", "function", "tool_result"))
 
 
 class Thread(Struct, frozen=True):
-    """Messages of a file. `with_ids`: each has one of its own; `leaf`: the last one on show."""
+    """Messages of a file. `with_ids`: each has its own; `leaf`: the last shown one."""
 
     seen: list[ReadMessage]
     with_ids: bool
@@ -54,14 +53,14 @@ class Thread(Struct, frozen=True):
 
 
 def is_message(fields: Fields) -> bool:
-    """True for an object that has a known role, and words."""
+    """True for an object with a known role and text."""
     if not any(key in fields for key in (*_CONTENT, "tool_calls", "versions")):
         return False
     return bool(role_name(fields))
 
 
 def role_name(fields: Fields) -> str:
-    """The name of who wrote it, as ROLES has it where it is known; "" for none."""
+    """The name of its author, as ROLES spells it if it is known; "" for none."""
     for key in ("isCreatedByUser", "is_user", "isUser", "fromUser"):
         if isinstance(fields.all.get(key), bool):
             return "user" if fields.all[key] else "assistant"
@@ -73,8 +72,8 @@ def role_name(fields: Fields) -> str:
 
 
 def read_messages(messages: Iterable[Fields], collect: Collector) -> Thread:
-    """Messages in their order, each after its parent where they name parents, otherwise after the
-    one before. Unknown roles are told; so is a message of which nothing could be read."""
+    """Messages in order, each after its parent if parents are named, otherwise after the previous
+    one. Unknown roles are reported; so is a message that yields nothing."""
     given = list(_flat(messages))
     ids = [one.id(*_IDS) for one in given]
     with_ids = all(ids)
@@ -107,7 +106,7 @@ def read_messages(messages: Iterable[Fields], collect: Collector) -> Thread:
 
 
 def parts_of(message: Fields, name: str, collect: Collector) -> list[Part]:
-    """All that a message has: thoughts, files, words, calls of tools."""
+    """Everything in a message: reasoning, files, text, tool calls."""
     content = _content(message)
     if name in _TOOLS and not _is_typed(content):
         inside = {
@@ -140,7 +139,7 @@ def parts_of(message: Fields, name: str, collect: Collector) -> list[Part]:
 
 
 def model_of(message: Fields) -> ModelName | None:
-    """The model that wrote a message, where one is named."""
+    """The model that wrote a message, if one is named."""
     for key in _MODELS:
         inner = message.inside(key)
         name = message.words(key) or inner.words("name", "id")
@@ -185,7 +184,7 @@ def _has(part: Part) -> bool:
 
 
 def _had_something(message: Fields) -> bool:
-    """True where a message held words that nobody looked at."""
+    """True if a message held text that was not examined."""
     return any(
         isinstance(value, str) and len(value.split()) > 1
         for key, value in message.all.items()
@@ -194,12 +193,12 @@ def _had_something(message: Fields) -> bool:
 
 
 def _content(message: Fields) -> object:
-    """The first content that has anything; an empty one gives way to the next."""
+    """The first non-empty content."""
     for key in _CONTENT:
         value = message.all.get(key)
         if value:
             inner = Fields(value)
-            # a message inside a message, as logs of APIs have it
+            # a message inside a message, as in API logs
             return inner.all["content"] if "content" in inner and "role" in inner else value
     return None
 
@@ -224,7 +223,7 @@ def _versions(message: Fields) -> list[Fields]:
 
 
 def _with_whole(message: Fields, found: list[Fields]) -> list[Fields]:
-    """The version on show has what stands beside the versions: its thoughts, its files."""
+    """Give the shown version the reasoning and files stored beside the versions."""
     shown = _on_show(message, len(found))
     same = Fields(message.all | dict.fromkeys(_VERSIONS) | _only_words(found[shown]))
     return [same if number == shown else one for number, one in enumerate(found)]
@@ -244,7 +243,7 @@ def _on_show(message: Fields, count: int) -> int:
 
 
 def _told_versions_apart(seen: list[ReadMessage]) -> list[ReadMessage]:
-    """The second message with the id and the parent of another one is another version of it."""
+    """Rename messages with the id of an earlier one: they are other versions of it."""
     known: dict[str, int] = {}
     for one in seen:
         again = known.get(one.id, 0)
@@ -255,8 +254,8 @@ def _told_versions_apart(seen: list[ReadMessage]) -> list[ReadMessage]:
 
 
 def _results_apart(one: ReadMessage) -> list[ReadMessage]:
-    """Results of tools, which some APIs put into the user's messages: they belong to the reply
-    before. Of the user's words the message keeps what is left."""
+    """Split off tool results, which some APIs put into the user's messages: they belong to the
+    previous reply. The message keeps the rest of the user's text."""
     results = [part for part in one.parts if isinstance(part, ToolResultPart)]
     if one.role is not Role.USER or not results:
         return [one]
@@ -269,7 +268,7 @@ def _results_apart(one: ReadMessage) -> list[ReadMessage]:
 
 
 def _flat(messages: Iterable[Fields]) -> Iterator[Fields]:
-    """Messages of a list, or of a tree in which each holds those below it."""
+    """Messages of a list, or of a tree in which each holds its children."""
     waiting: list[tuple[Fields, str]] = [(one, "") for one in messages]
     waiting.reverse()
     while waiting:
@@ -282,7 +281,7 @@ def _flat(messages: Iterable[Fields]) -> Iterator[Fields]:
 
 
 def _parents(given: Sequence[Fields], ids: Sequence[str]) -> dict[str, str | None]:
-    """The parent of each message, by ids; empty where the file names none."""
+    """The parent of each message, by ids; empty if the file names none."""
     known = set(ids)
     by_child: dict[str, str] = {}
     for message, key in zip(given, ids, strict=True):

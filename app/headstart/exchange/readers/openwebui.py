@@ -1,6 +1,6 @@
-"""Open WebUI's export: an array of chats whose messages lie in `history`, by id.
+"""Open WebUI's export: an array of chats whose messages are in `history`, by id.
 
-Reasoning and calls of tools stand in the text, between tags; they come out as parts.
+Reasoning and tool calls stand in the text, between tags; they become parts.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _conversation(fields: Fields, report: Report) -> ExchangeChat | None:
         message = Fields(value)
         if message:
             seen.append(_message(str(key), message, collect))
-    # siblings in the order in which their parent names them, or in that of time
+    # siblings in order of time
     seen.sort(key=lambda one: one.created_at)
     return build(SOURCE, facts, seen, report)
 
@@ -85,7 +85,7 @@ def _message(key: str, message: Fields, collect: Collector) -> ReadMessage:
 
 
 def _details_apart(text: str) -> list[Part]:
-    """The text of a reply, with what stands in tags as parts."""
+    """The text of a reply, with the content of tags as parts."""
     found: list[Part] = []
     at = begin = 0
     while (start := text.find(_OPEN, begin)) >= 0:

@@ -1,4 +1,4 @@
-"""Our own files: one chat as JSON, or several in a zip with the files that belong to them."""
+"""Our own files: one chat as JSON, or several in a zip with their attached files."""
 
 from __future__ import annotations
 

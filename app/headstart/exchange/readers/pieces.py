@@ -1,5 +1,5 @@
-"""Content of messages as all formats write it: text, or a list of typed pieces. One table of kinds
-serves every reader; a piece of no known kind is told by its kind, never dropped in silence."""
+"""Content of messages in any format: text, or a list of typed pieces. One table of kinds serves
+every reader; a piece of an unknown kind is reported, never dropped silently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headstart.exchange.fields import Fields
 from headstart.exchange.media import MediaBlobs
 from headstart.exchange.report import Report
 
-# bytes of one file inside an export, and how deep pieces lie in pieces
+# most bytes of one embedded file, and deepest nesting of pieces
 _LARGEST_FILE, _DEEPEST = 64 << 20, 20
 _TEXTS = frozenset(
     (
@@ -43,15 +43,15 @@ _PICTURES = frozenset(("image", "image_url", "input_image", "image_file", "inlin
 _FILES = frozenset(
     ("file", "document", "input_file", "input_audio", "audio", "video", "inlinefile", "attachment")
 )
-# notes of a program for itself: no words of anybody
+# notes of a program to itself: no text of any author
 _NOTES = frozenset(
     ("redacted_thinking", "token_budget", "step-start", "step_start", "flag", "cache_control")
 )
 
 
 class Collector(Struct):
-    """One conversation while it is read: its files, and a report of what does not come in.
-    `where`: the chat as the user knows it. `find`: the bytes of a file beside the export."""
+    """State of reading one conversation: its files, and a report of skipped content. `where`: the
+    chat's name for the user. `find`: looks up the bytes of a file beside the export."""
 
     report: Report
     where: str = ""
@@ -59,7 +59,7 @@ class Collector(Struct):
     blobs: MediaBlobs = field(default_factory=MediaBlobs)
 
     def parts(self, content: object, depth: int = 0) -> list[Part]:
-        """Text, a piece, or a list of pieces; without empty parts."""
+        """Convert text, a piece, or a list of pieces; drops empty parts."""
         if isinstance(content, str):
             return [TextPart(content)] if content else []
         if isinstance(content, dict):
@@ -70,7 +70,7 @@ class Collector(Struct):
         return found
 
     def text(self, content: object) -> str:
-        """The words of content alone; what else it has is told."""
+        """The text of content alone; everything else in it is reported."""
         parts = self.parts(content)
         for part in parts:
             if not isinstance(part, TextPart | ReasoningPart):
@@ -78,18 +78,18 @@ class Collector(Struct):
         return "".join(part.text for part in parts if isinstance(part, TextPart | ReasoningPart))
 
     def unknown(self, kind: str) -> None:
-        """A piece of content that nothing is known of."""
+        """Report a piece of unknown kind."""
         self.report.skip(self.where, "import-piece-unknown", name=kind or "?")
 
     def missing(self, kind: str, name: str) -> TextPart:
-        """The words in the place of a file that is not there: a question is one without it too."""
+        """Text in place of a missing file: the question remains without it."""
         self.report.skip(self.where, "import-file-missing", name=name or kind)
-        # a paragraph of its own
+        # a separate paragraph
         return TextPart(f"[{kind}: {name}]\n\n" if name else f"[{kind}]\n\n")
 
     def file(self, piece: Fields, kind: str = "file") -> list[Part]:
-        """A file or an image: its bytes or its text in the piece, or beside the export; otherwise
-        the name of what is missing, or its address."""
+        """A file or an image: its bytes or text from the piece, or from beside the export;
+        otherwise the name of the missing file, or its address."""
         inner = Fields(None)
         for key in (kind, "source", "image_url", "file", "inlineData", "inlineFile", "image_file",
                     "inlineImage", "input_audio", "data", "image"):  # fmt: skip
@@ -121,12 +121,12 @@ class Collector(Struct):
         if text:
             return [self.blobs.text_part(name or kind, text)]
         if address.startswith(("http://", "https://")):
-            # remote files are not fetched; the address says what it was
+            # remote files are not fetched; the address identifies the file
             return [self.missing(kind, f"{name} {address}".strip())]
         return [self.missing(kind, name or pointer)]
 
     def call(self, fields: Fields) -> list[Part]:
-        """A call of a tool, with its result where it holds one."""
+        """A tool call, with its result if included."""
         inner = fields.inside("tool_call") or fields.inside("toolInvocation") or fields
         function = inner.inside("function") or inner
         key = inner.id("id", "callId", "call_id", "toolCallId", "tool_use_id")
@@ -148,7 +148,7 @@ class Collector(Struct):
         return parts
 
     def result(self, fields: Fields) -> list[Part]:
-        """The result of a tool, and pictures that it gave."""
+        """The result of a tool, and its pictures."""
         key = fields.id("tool_use_id", "toolCallId", "tool_call_id", "call_id", "callId", "id")
         name = fields.words("name", "toolName", "tool_name") or "tool"
         content = next(
@@ -202,7 +202,7 @@ class Collector(Struct):
         return found
 
     def _by_keys(self, piece: Fields, kind: str, depth: int) -> list[Part]:
-        """Pieces that say by their keys what they are: Google's, and those of no kind."""
+        """Pieces identified by their keys: Google's, and those without a kind."""
         for key in ("inlineData", "inlineFile", "inlineImage", "inline_data"):
             if piece.inside(key):
                 return self.file(piece.inside(key), "image" if "Image" in key else "file")
@@ -238,7 +238,7 @@ class Collector(Struct):
 
     @staticmethod
     def _plain(data: str, media: str) -> tuple[bytes, str] | None:
-        """Bytes as base64 without the head of an address; only where a media type says so."""
+        """Bytes from base64 without a data address; only if a media type is given."""
         if not media or not data or data.startswith(("http:", "https:", "/")):
             return None
         found = _decoded(data)
@@ -246,7 +246,7 @@ class Collector(Struct):
 
 
 def data_of(address: str) -> tuple[bytes, str] | None:
-    """The bytes and media type of a data address; nothing else is ever fetched."""
+    """The bytes and media type of a data address; other addresses are never fetched."""
     if not address.startswith("data:") or ";base64," not in address[:200]:
         return None
     head, _, data = address.partition(",")
@@ -255,14 +255,14 @@ def data_of(address: str) -> tuple[bytes, str] | None:
 
 
 def as_json(value: object) -> str:
-    """Arguments or a result as one text: text stays as it is, or what it holds as JSON text."""
+    """Arguments or a result as text: a text stays as it is, other values become JSON."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False) if value is not None else ""
 
 
 def unquoted(text: str) -> str:
-    """JSON text inside JSON text, as often as it is quoted."""
+    """Undo up to three levels of JSON text quoted inside JSON text."""
     for _ in range(3):
         if not (len(text) > 1 and text[0] == text[-1] == '"'):
             break
@@ -293,7 +293,7 @@ def _decoded(data: str) -> bytes | None:
 
 
 def _with_source(piece: Fields, text: str) -> str:
-    """A page that a search found, with its title and address."""
+    """A search result's page, with its title and address."""
     title, address = piece.words("title"), piece.text("url")
     head = f"[{title}]({address})" if title and address else title or address
     return f"{head}\n{text}" if head and head not in text else text

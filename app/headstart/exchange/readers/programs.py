@@ -1,5 +1,5 @@
-"""Chat programs whose files differ from a list of messages in little: each says how its files are
-known, and how one chat becomes an object with a title, times and `messages` under common names.
+"""Chat programs whose files differ little from a list of messages: each entry recognizes its files,
+and turns a chat into an object with a title, times and `messages` under common names.
 
 A new format is an entry of this kind, with a sample in the tests: docs/conversation-format.md."""
 
@@ -24,8 +24,8 @@ Common = dict[str, Any]
 
 
 class Program(Struct, frozen=True):
-    """`chats`: the chats of one object of a file, or of all of its objects where they belong
-    `together` (lines of a file always do); what has no place in a chat is told to the collector."""
+    """`chats`: the chats of one object of a file, or of all its objects if they belong `together`
+    (lines of a file always do); content that fits no chat is reported to the collector."""
 
     source: str
     name: str
@@ -50,7 +50,7 @@ class Program(Struct, frozen=True):
 
 
 def linked(messages: Iterable[Common]) -> list[Common]:
-    """Messages with ids, their own where they have any, each behind the one before."""
+    """Messages linked in sequence, with their own ids if they have any."""
     found: list[Common] = []
     for number, one in enumerate(messages):
         before = found[-1]["id"] if found else None

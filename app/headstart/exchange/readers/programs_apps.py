@@ -110,11 +110,11 @@ def _character(found: Sequence[Fields], _: Collector) -> Iterator[Common]:
 
 
 def _named(text: str, name: str) -> str:
-    """The character's name where the card leaves its place."""
+    """Put the character's name into the card's placeholders."""
     return text.replace("{{char}}", name).replace("<BOT>", name) if name else text
 
 
-# --- Chatbox: sessions under keys of their own, with threads and forks ---------------------
+# --- Chatbox: sessions under separate keys, with threads and forks -------------------------
 
 
 def _is_chatbox(first: Fields) -> bool:
@@ -215,7 +215,7 @@ def _lobe_message(one: Fields) -> Common:
     return {
         key: value
         for key, value in one.all.items()
-        # a message points to the question, not to the one before
+        # a message points to the question, not to the previous message
         if key not in ("parentId", "parent_id", "reasoning", "quotaId")
     } | {"reasoning": thoughts, "moment": one.time("createdAt", "created_at")}
 
@@ -243,7 +243,7 @@ def _typingmind(found: Sequence[Fields], _: Collector) -> Iterator[Common]:
             }
 
 
-# --- Zed: messages named by who wrote them -------------------------------------------------
+# --- Zed: messages keyed by their author ---------------------------------------------------
 
 
 def _is_zed(first: Fields) -> bool:
@@ -321,7 +321,7 @@ def _zed_segments(one: Fields) -> Common:
 
 
 def _zed_slices(chat: Fields) -> list[Common]:
-    """A text with the places, in bytes, at which its messages begin."""
+    """Split a text at the byte offsets where its messages begin."""
     text = chat.text("text").encode()
     begun = list(chat.each("messages"))
     starts = [one.whole("start") or 0 for one in begun] + [len(text)]

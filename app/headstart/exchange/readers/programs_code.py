@@ -1,4 +1,4 @@
-"""Sessions of programs that write code: Claude Code, Codex, VS Code's chat."""
+"""Sessions of coding programs: Claude Code, Codex, VS Code's chat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headstart.exchange.fields import Fields
 from headstart.exchange.readers.pieces import Collector, as_json
 from headstart.exchange.readers.programs import Common, Program, linked
 
-# words that a program puts among the user's
+# beginnings of texts that a program adds to the user's
 _OWN_WORDS = (
     "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions",
     "<command-name>", "<local-command-", "<system-reminder>", "<turn_aborted>",
@@ -63,7 +63,7 @@ def _claude_code(found: Sequence[Fields], collect: Collector) -> Iterator[Common
     for key, messages in sessions.items():
         present = {one["id"] for one in messages}
         for message in messages:
-            # an answer to a line that is left out answers the one before it
+            # a reply to a skipped line is attached to the line before that
             seen: set[str] = set()
             while message["parentId"] and message["parentId"] not in present | seen:
                 seen.add(message["parentId"])
@@ -107,7 +107,7 @@ def _codex(found: Sequence[Fields], collect: Collector) -> Iterator[Common]:
             moment = {"createdAt": one.all.get("timestamp"), "model": model}
             messages += [moment | message for message in new]
     _left_out(own, collect)
-    # without items there are only events, which say the same
+    # without items there are only events with the same content
     yield {
         "id": about.id("id"),
         "createdAt": about.all.get("timestamp"),
@@ -129,7 +129,7 @@ def _codex_event(item: Fields) -> list[Common]:
 
 
 def _codex_item(item: Fields) -> list[Common] | None:
-    """Messages of an item; None for what the program wrote for itself."""
+    """Messages of an item; None for the program's internal items."""
     kind = item.text("type") or "message"
     match kind:
         case "message":
@@ -143,7 +143,7 @@ def _codex_item(item: Fields) -> list[Common] | None:
         case "reasoning":
             pieces = [*item.each("summary"), *item.each("content")]
             text = "\n\n".join(filter(None, (one.text("text") for one in pieces)))
-            # without words it is encrypted
+            # without text it is encrypted
             return [_said({"type": "thinking", "thinking": text})] if text else None
         case "function_call" | "custom_tool_call" | "mcp_tool_call":
             call = item.all | {"type": "tool_call", "id": item.id("call_id", "id")}

@@ -1,4 +1,4 @@
-"""Exports as pairs of a question and an answer: AnythingLLM, text-generation-webui, Alpaca."""
+"""Exports as question-answer pairs: AnythingLLM, text-generation-webui, Alpaca."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _is_alpaca(first: Fields) -> bool:
 
 
 def _pairs(found: Sequence[Fields], collect: Collector) -> Iterator[Common]:
-    """Rows of one workspace and thread are one chat."""
+    """Group rows by workspace and thread: each group is one chat."""
     chats: dict[tuple[str, str], list[Common]] = {}
     for one in found:
         pair = _pair_of(one)
@@ -78,7 +78,7 @@ def _is_oobabooga(first: Fields) -> bool:
 
 def _oobabooga(found: Sequence[Fields], _: Collector) -> Iterator[Common]:
     for chat in found:
-        # the text for the model and the shown one: the same but for marks of the program
+        # the model's text and the shown text differ only in the program's marks
         rows = chat.list("internal") or chat.list("data") or chat.list("visible")
         about = chat.inside("metadata")
         messages: list[Common] = []

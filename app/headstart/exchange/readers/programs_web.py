@@ -1,4 +1,4 @@
-"""Exports of chats on the web: DeepSeek, Grok, Le Chat, HuggingChat, Qwen, Perplexity."""
+"""Exports of web chats: DeepSeek, Grok, Le Chat, HuggingChat, Qwen, Perplexity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headstart.exchange.readers.programs import Common, Program
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
 
 
-# --- DeepSeek: a mapping of nodes as ChatGPT has it, but with fragments --------------------
+# --- DeepSeek: a mapping of nodes like ChatGPT's, but with fragments -----------------------
 
 
 def _is_deepseek(first: Fields) -> bool:
@@ -44,7 +44,7 @@ def _deepseek(found: Sequence[Fields], collect: Collector) -> Iterator[Common]:
 
 
 def _asked(message: Fields, before: Common | None) -> bool:
-    """True for a question: fragments say so, and older exports take turns."""
+    """True for a question: judged by its fragments, in older exports by turn."""
     kinds = {one.text("type") for one in message.each("fragments")}
     if kinds:
         return "REQUEST" in kinds
@@ -230,7 +230,7 @@ def _phases(message: Fields) -> Iterator[Common]:
             yield {"type": "text", "text": text}
 
 
-# --- Perplexity: numbers of sources in the words -------------------------------------------
+# --- Perplexity: numbers of sources in the text --------------------------------------------
 
 
 def _is_perplexity(first: Fields) -> bool:
@@ -265,7 +265,7 @@ def _perplexity(found: Sequence[Fields], _: Collector) -> Iterator[Common]:
 
 
 def with_sources(text: str, sources: Sequence[str]) -> str:
-    """Numbers in brackets as links to their sources, which are counted from one."""
+    """Turn bracketed numbers into links to their sources, counted from one."""
 
     def link(found: re.Match[str]) -> str:
         number = int(found[1])
@@ -278,7 +278,7 @@ def with_sources(text: str, sources: Sequence[str]) -> str:
 WEB: Iterable[Program] = (
     Program("deepseek", "DeepSeek", _is_deepseek, _deepseek),
     Program("grok", "Grok", _is_grok, _grok),
-    # an array of one chat's messages: all of its objects together
+    # an array of one chat's messages: all its objects together
     Program("le-chat", "Le Chat", _is_lechat, _lechat, together=True),
     Program("huggingchat", "HuggingChat", _is_huggingchat, _huggingchat),
     Program("qwen", "Qwen Chat", _is_qwen, _qwen),

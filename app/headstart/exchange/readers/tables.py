@@ -1,4 +1,4 @@
-"""Chats as tables: Microsoft Copilot's activity, and CSV with a message or a pair in a row."""
+"""Chats as tables: Microsoft Copilot's activity, and CSV with a message or a pair per row."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _chats(text: str) -> Iterator[Common]:
     named.sort(key=lambda row: order.index(chat_of(row)))
     for title, group in itertools.groupby(named, chat_of):
         messages = [message for row in group for message in _messages(row)]
-        # newest first, where times say so
+        # newest first, if the times say so
         if len(messages) > 1 and (messages[0].get("createdAt") or "") > (
             messages[-1].get("createdAt") or ""
         ):

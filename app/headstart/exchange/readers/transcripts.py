@@ -1,4 +1,4 @@
-"""Chats as Markdown of programs that write code: Cursor's exports, and aider's history."""
+"""Chats as Markdown of coding programs: Cursor's exports, and aider's history."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _aider(text: str) -> Iterator[Common]:
 
 
 def _aider_messages(body: str) -> Iterator[Common]:
-    """Lines with #### are the user's, lines with > the program's own, others the model's."""
+    """Lines with #### are the user's, lines with > the program's, all others the model's."""
     who, words = "", list[str]()
     fenced = False
     for line in [*body.split("\n"), "#### "]:

@@ -1,1 +1,1 @@
-"""One module for each kind of file that conversations go out as."""
+"""Writers, one module for each kind of exported file."""

@@ -1,5 +1,5 @@
-"""A conversation as one HTML file: it fetches nothing, runs nothing, and is light or dark as its
-reader has it. The body alone, without folds, is what documents for print are made of."""
+"""A conversation as one HTML file: it fetches nothing, runs nothing, and follows the reader's light
+or dark theme. Printed documents are made from the body alone, without folds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def to_html(conversation: ExchangeChat, include: Include = WORDS) -> str:
 
 
 def body(conversation: ExchangeChat, include: Include = WORDS, look: Look = WEB) -> str:
-    """Everything inside the page."""
+    """The content of the page."""
     nodes = conversation.branch()
     facts = [date_words(conversation.created_at), models_of(nodes)]
     meta = html.escape(" · ".join(fact for fact in facts if fact))

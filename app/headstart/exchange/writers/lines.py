@@ -1,4 +1,5 @@
-"""Conversations as lines of JSON: OpenAI's form for training, and Hugging Face's session trace."""
+"""Conversations as lines of JSON: OpenAI's format for training, and Hugging Face's session
+trace."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from headstart.exchange.writers.words import prompt_of
 
 
 def training_line(conversation: ExchangeChat, include: Include = WORDS) -> bytes:
-    """The branch on show as `{"messages": [...]}`."""
+    """The shown branch as `{"messages": [...]}`."""
     messages: list[dict[str, Any]] = []
     if prompt_of(conversation):
         messages.append({"role": "system", "content": prompt_of(conversation)})
@@ -36,14 +37,14 @@ def training_line(conversation: ExchangeChat, include: Include = WORDS) -> bytes
 
 
 def trace_lines(conversation: ExchangeChat, include: Include = WORDS) -> bytes:
-    """A session, then its messages; with branches every message names the one that it follows."""
+    """A session, then its messages; with branches every message names its parent."""
     session: dict[str, Any] = {"type": "session", "harness": "headstart", "id": conversation.id}
     session["name"] = conversation.title
     if conversation.created_at > 0:
         session["timestamp"] = time_text(conversation.created_at)
     nodes = list(conversation.nodes) if include.branches else conversation.branch()
     lines = [session, *_prompt_lines(conversation)]
-    # of each message, the line that the next one follows
+    # id of each message's last line, which the next message follows
     last: dict[str | None, str | None] = {None: None}
     for node in nodes:
         own = _lines(node, include)
@@ -63,7 +64,7 @@ def _prompt_lines(conversation: ExchangeChat) -> Iterable[dict[str, Any]]:
 
 
 def _lines(node: ChatNode, include: Include) -> list[dict[str, Any]]:
-    """One line for a message; several where tools answer in the middle of it."""
+    """One line per message; several if it has tool results in the middle."""
     lines: list[dict[str, Any]] = []
     for group in _groups(node.parts):
         result = group[0] if group else None
@@ -102,8 +103,8 @@ def _message(node: ChatNode, group: Sequence[Part], include: Include) -> dict[st
 
 
 def _groups(parts: Sequence[Part]) -> list[list[Part]]:
-    """Groups of parts that one line can hold in their order: reasoning, words, calls; each result
-    has its own."""
+    """Groups of parts that fit on one line in their order: reasoning, text, calls; each result
+    is a separate group."""
     groups: list[list[Part]] = [[]]
     rank = 0
     for part in parts:

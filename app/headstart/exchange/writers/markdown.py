@@ -1,8 +1,8 @@
-"""A conversation as Markdown: front matter, then every message, words untouched.
+"""A conversation as Markdown: front matter, then every message, its text unchanged.
 
-Only the headings of messages are ours; code, HTML-like text and LaTeX stay as they were written.
-Where a message has a line that looks like such a heading, all headings carry a mark that no text
-has, so that reading the file again gives the same messages.
+Only the headings of messages are added; code, HTML-like text and LaTeX stay as written. If a
+message has a line that looks like such a heading, all headings carry a mark that occurs in no text,
+so that reading the file back gives the same messages.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ REASONING = ("<details>\n<summary>Reasoning</summary>\n\n", "\n\n</details>")
 def to_markdown(
     conversation: ExchangeChat, include: Include = WORDS, mirrored: bool = False
 ) -> str:
-    """The whole document, ending in one line break. `mirrored`: it says which chat it is, so that
-    it never comes in a second time."""
+    """The whole document, ending in one line break. `mirrored`: it names its chat, so that it is
+    never imported as a second one."""
     nodes = conversation.branch()
     system = prompt_of(conversation)
     bodies = [body_of(node, include) for node in nodes]
@@ -67,13 +67,13 @@ def front_of(
     lines = "\n".join(front)
     kept = _kept_front(conversation)
     if kept is not None and kept[0] == lines:
-        # as it was read, with what others wrote there
+        # the text from import, including other programs' keys
         lines = kept[1]
     return f"---\n{lines}\n---"
 
 
 def _kept_front(conversation: ExchangeChat) -> tuple[str, str] | None:
-    """The front matter as it would have been when it was read, and the text that stood there."""
+    """The front matter that we would have written at import, and the actual text then."""
     if not conversation.extra:
         return None
     try:
@@ -107,7 +107,7 @@ def _piece(part: Part) -> str:
 
 
 def _fenced(text: str) -> str:
-    """Text as a block that none of its own lines can end."""
+    """Text as a fenced block that none of its lines can close."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -115,7 +115,7 @@ def _fenced(text: str) -> str:
 
 
 def _mark(texts: Sequence[str]) -> str:
-    """Letters that stand in no text; "" where no text can be mistaken for a heading."""
+    """Letters that occur in no text; "" if no text can be mistaken for a heading."""
     texts = [text for text in texts if text]
     if not any(LOOKS_LIKE_HEADING.search(text) for text in texts):
         return ""

@@ -30,7 +30,7 @@ def to_text(conversation: ExchangeChat, include: Include = WORDS) -> str:
 
 
 def message_text(node: ChatNode, include: Include = WORDS, plain: bool = False) -> str:
-    """One message, without who wrote it; `plain`: without the signs of Markdown."""
+    """One message, without its author; `plain`: without Markdown markup."""
     pieces = []
     for part in node.parts:
         text = part.text.strip("\n")
@@ -38,7 +38,7 @@ def message_text(node: ChatNode, include: Include = WORDS, plain: bool = False) 
             if include.reasoning and text:
                 pieces.append(textwrap.indent(text, "    ", lambda _: True))
         elif isinstance(part, WrittenPart):
-            # the user's words are no Markdown
+            # the user's text is not Markdown
             pieces.append(words_of(text) if plain and node.role is not Role.USER else text)
         else:
             pieces.append(f"[{label(part)}]" + (f"\n{text}" if text else ""))

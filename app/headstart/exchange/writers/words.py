@@ -1,4 +1,4 @@
-"""Words that the writers for people share."""
+"""Texts shared by the writers for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDINGS = {
 
 
 def ending_of(node: ChatNode) -> str:
-    """Sentence for a reply that did not come to its end; "" of others."""
+    """Sentence for a reply that was cut off; "" for others."""
     return ENDINGS.get(node.status, "") if node.role is Role.ASSISTANT else ""
 
 
@@ -45,7 +45,7 @@ def stats_words(stats: TurnStats) -> str:
 
 
 def local_time(milliseconds: int) -> str:
-    """As ISO 8601, with this computer's zone; "" for an unknown one."""
+    """ISO 8601, in this computer's time zone; "" for an unknown time."""
     if milliseconds <= 0:
         return ""
     moment = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC).astimezone()

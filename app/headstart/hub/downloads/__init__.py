@@ -1,1 +1,1 @@
-"""Downloads: files of repositories into the shared cache, resumed, verified, one after another."""
+"""Downloads: repository files into the shared cache, resumable, verified, in turn."""

@@ -1,4 +1,4 @@
-"""The list of downloads as it is kept: one small file in the home, written when a state changes."""
+"""The stored list of downloads: one small file in the home, written when a state changes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from headstart.core.told import from_stored
 
 log = logging.getLogger(__name__)
 
-# finished downloads stay in the list until they are cleared, but not for ever
+# finished downloads stay in the list until they are cleared, up to this many
 _MOST_DONE = 50
 
 
 class BookEntry(Struct, frozen=True):
-    """One download as it is kept; `reason` as `Told.stored` writes it."""
+    """One stored download; `reason` in the form of `Told.stored`."""
 
     wanted: DownloadRequest
     state: DownloadState
@@ -32,8 +32,8 @@ class Book:
         self._path = path
 
     def load(self) -> list[BookEntry]:
-        """Downloads of the last time; a file that is damaged is set aside, and nothing is lost but
-        the list: what has arrived stays in the cache."""
+        """Downloads of the last session; a damaged file is set aside, and only the list is lost:
+        downloaded bytes stay in the cache."""
         try:
             data = self._path.read_bytes()
         except OSError:

@@ -1,7 +1,7 @@
-"""The checksum of a file, computed while it streams: follows the bytes that have arrived.
+"""The checksum of a file, computed during the download, as bytes arrive.
 
-Reads them back from the file, so that what lies on the disk is what is verified. It keeps the state
-before each piece, so that a piece that is replaced costs no more than what comes after it.
+Reads the bytes back from the file, so that the disk's content is verified. It keeps the state
+before each piece, so that replacing a piece only requires hashing again from there.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _SHA256, _GIT = 64, 40
 
 
 class Checksum:
-    """`etag`: what the hub says the file is; one that is neither a SHA-256 nor git's name of a blob
-    is not checked. `follow` runs on a thread of its own until `close`."""
+    """`etag`: the hub's digest of the file; if it is neither a SHA-256 nor a git blob id, the file
+    is not checked. `follow` runs on its own thread until `close`."""
 
     def __init__(self, pieces: Pieces, etag: str) -> None:
         self._pieces = pieces
         self._etag = etag
         self._lock = threading.Condition()
-        # the state before each piece, and the bytes that the last one knows
+        # the state before each piece, up to the next piece to hash
         self._states: list[Any] = [_begin(etag, pieces.size)]
         self._frontier = 0
-        # the bytes that the next piece needs
+        # end of the next piece to hash
         self._wanted = 0
         self._epoch = 0
         self._closed = False
@@ -39,34 +39,34 @@ class Checksum:
         self._thread.start()
 
     def arrived(self, frontier: int) -> None:
-        """Hash on: `frontier` bytes from the beginning have arrived."""
+        """Continue hashing: `frontier` bytes from the beginning have arrived."""
         if frontier < self._wanted:
-            # nothing can be read yet: no thread is woken for that
+            # the next piece is incomplete: do not wake the thread
             return
         with self._lock:
             self._frontier = frontier
             self._lock.notify_all()
 
     def again_from(self, number: int) -> None:
-        """A piece was replaced or lost: what was computed from there on is void."""
+        """Discard hashes from a replaced or lost piece on."""
         with self._lock:
             del self._states[number + 1 :]
             self._damaged = {one for one in self._damaged if one < number}
-            # whatever is being read now is void as well
+            # invalidate the piece being hashed now as well
             self._epoch += 1
             self._frontier = min(self._frontier, self._pieces.span(number)[0])
             self._wanted = 0
             self._lock.notify_all()
 
     def damaged(self) -> set[int]:
-        """Pieces that lie on the disk otherwise than they arrived; told once."""
+        """Pieces whose bytes on disk differ from those that arrived; reported once."""
         with self._lock:
             found, self._damaged = self._damaged, set()
             return found
 
     def wait(self, seconds: float) -> bool | None:
-        """True if the whole file is right; None while it is not read yet, or a piece is damaged.
-        Raises OSError where the disk cannot be read."""
+        """True if the whole file is right; None while hashing is unfinished, or a piece is damaged.
+        Raises OSError if the disk cannot be read."""
         with self._lock:
             ready = self._lock.wait_for(self._ready, seconds)
             if self._error is not None:
@@ -87,8 +87,8 @@ class Checksum:
         return whole or bool(self._damaged) or self._error is not None
 
     def _next(self) -> tuple[int, Any, int] | None:
-        """The piece to read next, once it has arrived, with the state before it and the epoch; None
-        at the end."""
+        """The next piece to hash, once it has arrived, with the state before it and the epoch; None
+        after `close`."""
         with self._lock:
             while not self._closed:
                 number = len(self._states) - 1
@@ -123,7 +123,7 @@ class Checksum:
                 state.update(data)
         with self._lock:
             if epoch != self._epoch:
-                # a piece was replaced meanwhile, this one or an earlier one
+                # this piece or an earlier one was replaced meanwhile
                 return
             if left or digest.hexdigest() != self._pieces.digest(number):
                 self._damaged.add(number)
@@ -133,12 +133,12 @@ class Checksum:
 
 
 def _begin(etag: str, size: int) -> Any:
-    """The state before the first byte; None for a name that is no checksum."""
+    """The state before the first byte; None for an etag that is no checksum."""
     if any(character not in "0123456789abcdef" for character in etag):
         return None
     if len(etag) == _SHA256:
         return hashlib.sha256()
     if len(etag) == _GIT:
-        # as git names its blobs
+        # git's way of naming blobs
         return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     return None

@@ -1,4 +1,4 @@
-"""Speed of downloads: the limit that all downloads share, and what each one's speed is."""
+"""Speed of downloads: the limit that they share, and the measured speed of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BURST = 0.25
 
 
 class Limit:
-    """Bytes a second that all downloads take together; 0 for no limit. Any thread."""
+    """Total bytes a second for all downloads; 0 for no limit. Any thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -28,7 +28,7 @@ class Limit:
             self._rate, self._budget, self._since = rate, 0.0, self._clock()
 
     def take(self, count: int) -> float:
-        """Account for bytes that came; returns the seconds to wait before asking for more."""
+        """Account for received bytes; returns the seconds to wait before requesting more."""
         with self._lock:
             if self._rate <= 0:
                 return 0.0
@@ -40,7 +40,7 @@ class Limit:
 
 
 class Speed:
-    """Bytes a second over the last seconds. One thread adds, any reads."""
+    """Bytes a second over the last seconds. One thread adds, any thread reads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -53,7 +53,7 @@ class Speed:
         with self._lock:
             self._total += count
             if self._seen and now - self._seen[-1][0] < _WINDOW / 40:
-                # few entries, however small the blocks are
+                # merge entries, so that small blocks do not make many
                 at, before = self._seen.pop()
                 self._seen.append((at, before + count))
             else:

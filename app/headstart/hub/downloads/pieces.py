@@ -1,9 +1,9 @@
-"""Arrived pieces of a file: pieces with digests, kept beside the bytes so that a download goes on
-after anything.
+"""Received pieces of a file: their digests are kept beside the bytes, so that a download can resume
+after any interruption.
 
-The bytes lie in one file that grows; a small JSON file says which pieces are complete and what
-they were when they arrived. Where it is behind, because the program was killed, the bytes that
-are there count as arrived, but are the first to be doubted. One transfer thread owns it.
+The bytes are in one growing file; a small JSON file lists the complete pieces and their digests on
+arrival. If the list is out of date because the program was killed, bytes beyond it count as
+arrived, but are suspected first. One transfer thread owns it.
 """
 
 from __future__ import annotations
@@ -17,51 +17,51 @@ import xxhash
 
 from headstart.core.files import write_whole
 
-# bytes of a piece: small enough to fetch again, large enough to have few
+# bytes of a piece: small enough to fetch again, large enough to keep the list short
 PIECE = 8 << 20
 LEDGER = ".pieces"
 
 
 class Pieces:
-    """`path` is where the bytes are; `size` what they will be. Raises OSError."""
+    """`path` is the file of bytes; `size` its final size. Raises OSError."""
 
     def __init__(self, path: Path, size: int, piece: int = PIECE) -> None:
         self.path = path
         self.size = size
         self._piece = piece
         self.count = -(-size // piece)
-        # by number: what a whole piece was when it arrived
+        # digests of complete pieces on arrival, by number
         self._digests: dict[int, str] = {}
-        # began or ended with a connection, or was adopted: the first ones to doubt
+        # a connection began or ended in them, or they were adopted: checked first
         self.suspects: set[int] = set()
-        # how far pieces are that have begun
+        # progress of incomplete pieces
         self._open: dict[int, tuple[int, xxhash.xxh3_64]] = {}
         self._first_gap = 0
         path.touch(mode=0o600)
         self._file = path.open("r+b", buffering=0)
         self._load()
 
-    # --- what is there -------------------------------------------------------------------
+    # --- received bytes ------------------------------------------------------------------
 
     def span(self, number: int) -> tuple[int, int]:
         return number * self._piece, min((number + 1) * self._piece, self.size)
 
     @property
     def received(self) -> int:
-        """Bytes that have arrived."""
+        """Bytes received."""
         whole = sum(end - start for start, end in map(self.span, self._digests))
         return whole + sum(at - self.span(number)[0] for number, (at, _) in self._open.items())
 
     @property
     def frontier(self) -> int:
-        """Bytes from the beginning that have arrived without a gap."""
+        """Bytes received from the beginning without a gap."""
         number = self._gap_number()
         if number in self._open:
             return self._open[number][0]
         return min(number * self._piece, self.size)
 
     def gap(self) -> tuple[int, int] | None:
-        """The first bytes that are missing: from, and up to; None when all are there."""
+        """The first missing range: start and end; None if nothing is missing."""
         first = last = self._gap_number()
         if first == self.count:
             return None
@@ -76,10 +76,10 @@ class Pieces:
     def digest(self, number: int) -> str | None:
         return self._digests.get(number)
 
-    # --- what arrives --------------------------------------------------------------------
+    # --- new bytes -----------------------------------------------------------------------
 
     def write(self, at: int, data: bytes) -> None:
-        """Bytes that follow what is there of their piece, or begin one."""
+        """Write bytes that continue a piece or begin one."""
         self._put(at, data)
         view = memoryview(data)
         while view:
@@ -97,16 +97,16 @@ class Pieces:
                 self._open[number] = (at, state)
 
     def doubt(self, at: int) -> None:
-        """A connection began or broke here."""
+        """Suspect the piece in which a connection began or broke."""
         self.suspects.add(min(at, max(0, self.size - 1)) // self._piece)
 
     def replace(self, number: int, data: bytes) -> None:
-        """A piece as it came when it was fetched again."""
+        """Replace a piece that was fetched again."""
         self._put(self.span(number)[0], data)
         self._digests[number] = xxhash.xxh3_64(data).hexdigest()
 
     def lose(self, number: int) -> None:
-        """Forget pieces that the disk does not hold."""
+        """Forget a piece whose bytes on disk are wrong."""
         self._digests.pop(number, None)
         self._open.pop(number, None)
         self._first_gap = min(self._first_gap, number)
@@ -124,7 +124,7 @@ class Pieces:
         self._file.close()
 
     def finish(self) -> None:
-        """Everything is on the disk; the list of pieces is not needed any more."""
+        """Flush the file; the list of pieces is no longer needed."""
         os.fsync(self._file.fileno())
         self._file.close()
         _ledger(self.path).unlink(missing_ok=True)
@@ -132,13 +132,13 @@ class Pieces:
     def _load(self) -> None:
         there = self.path.stat().st_size
         if there > self.size:
-            # bytes of something else: a file of this name is no longer than that
+            # left over from another file: this one is not longer than `size`
             self._file.truncate(self.size)
             there = self.size
         for number, digest in _read_ledger(self.path, self.size, self._piece, self.suspects):
             if self.span(number)[1] <= there:
                 self._digests[number] = digest
-        # bytes that arrived after the list was written; they end where the file does
+        # bytes that arrived after the list was written, up to the end of the file
         number = self._gap_number()
         while number < self.count and self.span(number)[0] < there:
             start, end = self.span(number)
@@ -153,7 +153,7 @@ class Pieces:
             number = self._gap_number()
 
     def _gap_number(self) -> int:
-        """The first piece that is not whole."""
+        """The first incomplete piece."""
         while self._first_gap in self._digests:
             self._first_gap += 1
         return self._first_gap
@@ -166,7 +166,7 @@ class Pieces:
 
 
 def discard(path: Path) -> None:
-    """Remove what has arrived of a file that nobody wants any more."""
+    """Remove a partial file that is no longer wanted."""
     path.unlink(missing_ok=True)
     _ledger(path).unlink(missing_ok=True)
 
@@ -176,7 +176,7 @@ def _ledger(path: Path) -> Path:
 
 
 def _read_ledger(path: Path, size: int, piece: int, suspects: set[int]) -> list[tuple[int, str]]:
-    """A list that is damaged, or of another size, says nothing."""
+    """Returns nothing from a damaged list, or one for another size."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(_ledger(path).read_text(encoding="utf-8"))
         if (found["size"], found["piece"]) == (size, piece):

@@ -1,8 +1,7 @@
-"""Locations of downloads: the cache that Hugging Face's tools share, in the layout that they
-document.
+"""Locations of downloads: the cache shared by Hugging Face's tools, in its documented layout.
 
 `models--owner--name/blobs/ETAG` has the bytes, `snapshots/COMMIT/PATH` points to them, `refs/main`
-names the commit. What is not whole yet lies beside the blobs, where nobody takes it for one.
+names the commit. Partial files lie beside the blobs under names that no tool takes for a blob.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from headstart.core.hub.downloads import DownloadRequest, RemoteFile
 from headstart.hub.downloads.pieces import discard
 from headstart.hub.downloads.source import DownloadProblem
 
-# tools that tidy the cache know the ending
+# tools that tidy the cache recognize this suffix
 PARTIAL = ".headstart.incomplete"
 
 
 def shared_cache() -> Path:
-    """Cache that Hugging Face's tools share, as the environment says."""
+    """Cache shared by Hugging Face's tools, according to the environment."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE)
 
 
 def repository(cache: Path, repo: str) -> Path:
-    """The folder of a repository; raises DownloadProblem for a name that is no name."""
+    """The folder of a repository; raises DownloadProblem for an invalid name."""
     names = repo.split("/")
     if not 1 <= len(names) <= 2 or any(not _plain(name) or "--" in name for name in names):
         raise DownloadProblem("repository-name", name=repo)
@@ -41,7 +40,7 @@ def partial(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
 
 
 def lock(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
-    """Lock that every program holds while it downloads this file."""
+    """Lock that any program holds while it downloads this file."""
     return cache / ".locks" / repository(cache, wanted.repo).name / f"{file.etag}.lock"
 
 
@@ -56,7 +55,7 @@ def pointer(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
 
 
 def where(cache: Path, wanted: DownloadRequest) -> Path:
-    """The file or folder that is opened, once everything is there."""
+    """The file or folder to open once the download is complete."""
     for file in wanted.files:
         if file.path == wanted.main:
             return pointer(cache, wanted, file)
@@ -65,21 +64,22 @@ def where(cache: Path, wanted: DownloadRequest) -> Path:
 
 
 def is_there(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> bool:
-    """True if a file is whole: its blob is, or the copy where links do not exist."""
+    """True if a file is complete, as a link to its blob, or as the bytes themselves on systems
+    without links."""
     with contextlib.suppress(OSError):
         return pointer(cache, wanted, file).stat().st_size == file.size
     return False
 
 
 def has_blob(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> bool:
-    """True if the bytes are there, under another commit or name."""
+    """True if the bytes exist already, under another commit or name."""
     with contextlib.suppress(OSError):
         return _blob(cache, wanted, file).stat().st_size == file.size
     return False
 
 
 def take(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
-    """Make a whole file of the partial one: make it a blob, unless another program did. Raises
+    """Turn the complete partial file into a blob, unless another program made the blob. Raises
     OSError."""
     source, blob = partial(cache, wanted, file), _blob(cache, wanted, file)
     if has_blob(cache, wanted, file):
@@ -90,7 +90,7 @@ def take(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
 
 
 def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
-    """Let the snapshot name a blob; raises OSError."""
+    """Link the snapshot to a blob; raises OSError."""
     target, link = _blob(cache, wanted, file), pointer(cache, wanted, file)
     shared_folder(link.parent)
     if is_there(cache, wanted, file):
@@ -99,7 +99,7 @@ def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
     try:
         link.symlink_to(os.path.relpath(target, link.parent))
     except OSError:
-        # systems without links for everybody: the bytes themselves, once
+        # systems that do not let every user make symbolic links: a hard link, or the blob itself
         try:
             os.link(target, link)
         except OSError:
@@ -107,12 +107,12 @@ def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
 
 
 def name_commit(cache: Path, wanted: DownloadRequest) -> None:
-    """Name the branch's commit, unless another program has done so already; raises OSError."""
+    """Store the branch's commit, unless another program has already done so; raises OSError."""
     if wanted.revision == wanted.commit or not _plain(wanted.revision):
         return
     path = repository(cache, wanted.repo) / "refs" / wanted.revision
     if path.exists():
-        # it may be at a newer commit by now than the one that was resolved when this began
+        # it may name a newer commit than the one this download began with
         return
     shared_folder(path.parent)
     write_whole(path, wanted.commit.encode(), wait=False, shared=True)
@@ -125,5 +125,5 @@ def _blob(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> Path:
 
 
 def _plain(name: str) -> bool:
-    """A name of one file or folder, on any system."""
+    """True for the name of a single file or folder that is valid on any system."""
     return bool(name) and name not in (".", "..") and not set(name) & set('\\/:*?"<>|\0')

@@ -1,7 +1,7 @@
-"""The queue of downloads: a few at a time, in the order that the user wants; each on a thread.
+"""The queue of downloads: a few at a time, in the user's order; each on a thread.
 
-Everybody may call it from any thread; nothing here waits for a network. `changed` is called, on any
-thread, when a state is another one; how far they are is for `all` to say.
+All methods can be called from any thread and never wait for a network. `changed` is called, on any
+thread, when a state changes; `all` tells the progress.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from headstart.hub.downloads.transfer import Means, Stop, Transfer, TransferStop
 
 log = logging.getLogger(__name__)
 
-# how often a file that another program downloads is looked at, and what the end may wait; seconds
+# seconds between checks of a file that another program downloads, and most seconds to close
 _ELSEWHERE, _END = 1.0, 2.0
 
 
@@ -44,18 +44,18 @@ class _Item(Struct):
     state: DownloadState
     reason: Told | None = None
     path: str = ""
-    # bytes of its files that are whole
+    # bytes of its complete files
     before: int = 0
     transfer: Transfer | None = None
     stop: Stop = field(default_factory=Stop)
     thread: threading.Thread | None = None
     dropped: bool = False
-    # since this start
+    # number of ends since the program started
     ends: int = 0
 
 
 class DownloadQueue:
-    """`source` gives the bytes of a file; `cache` is the folder that other tools share."""
+    """`source` provides the bytes of a file; `cache` is the folder shared with other tools."""
 
     def __init__(
         self,
@@ -84,30 +84,29 @@ class DownloadQueue:
                 item.state, item.reason = DownloadState.QUEUED, None
             item.before = _there(self._cache, item.wanted)
 
-    # --- what is going on ----------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------
 
     def all(self) -> tuple[Download, ...]:
-        """In the order in which they come."""
+        """Downloads in queue order."""
         with self._lock:
             return tuple(_as_value(item) for item in self._items)
 
     def start(self) -> None:
-        """Go on with what was going on when the program ended."""
+        """Resume the downloads that were active when the program ended."""
         self._begin_more()
 
     def set_limits(self, parallel: int, bytes_a_second: float) -> None:
-        """Limit the number of downloads at a time, and their speed together (0: as fast as it
-        goes)."""
+        """Limit the number of simultaneous downloads, and their total speed (0: no limit)."""
         with self._lock:
             self._parallel = max(1, parallel)
         self._limit.set(bytes_a_second)
         self._begin_more()
 
-    # --- what the user does --------------------------------------------------------------
+    # --- the user's commands -------------------------------------------------------------
 
     def add(self, wanted: DownloadRequest) -> str:
-        """Queue it, or go on with it; returns its id. Raises DownloadProblem for names that are no
-        names of files."""
+        """Queue it, or resume it; returns its id. Raises DownloadProblem for invalid file
+        names."""
         for file in wanted.files:
             places.pointer(self._cache, wanted, file)
             places.partial(self._cache, wanted, file)
@@ -124,7 +123,7 @@ class DownloadQueue:
         self._stop(ids, DownloadState.PAUSED)
 
     def resume(self, ids: Iterable[str]) -> None:
-        """Go on, after a pause or a failure."""
+        """Resume after a pause or a failure."""
         with self._lock:
             for item in self._named(ids):
                 if item.state in (DownloadState.PAUSED, DownloadState.FAILED):
@@ -132,7 +131,7 @@ class DownloadQueue:
         self._settle()
 
     def cancel(self, ids: Iterable[str]) -> None:
-        """Forget it, with what has arrived of files that are not whole."""
+        """Remove it from the queue, with its partial files."""
         with self._lock:
             for item in list(self._named(ids)):
                 item.dropped = True
@@ -143,7 +142,7 @@ class DownloadQueue:
         self._settle()
 
     def move(self, download_id: str, place: int) -> None:
-        """Put one at a place of the list, counted from 0."""
+        """Move a download to a position in the list, counted from 0."""
         with self._lock:
             item = next(iter(self._named([download_id])), None)
             if item is not None:
@@ -157,10 +156,10 @@ class DownloadQueue:
         self._settle()
 
     def close(self) -> None:
-        """End every thread; the next start goes on."""
+        """End all threads; the next start resumes the downloads."""
         with self._lock:
             self._closed = True
-            # those of cancelled ones too: they remove what had arrived
+            # also threads of cancelled downloads, which remove the partial files
             threads = [thread for thread in self._threads if thread.is_alive()]
             for item in self._items:
                 item.stop.set()
@@ -168,7 +167,7 @@ class DownloadQueue:
             thread.join(_END / len(threads))
 
     def sweep(self) -> None:
-        """Remove what had arrived of downloads that were cancelled when the program ended."""
+        """Remove partial files of downloads that were cancelled when the program ended."""
         with self._lock:
             wanted = {
                 places.partial(self._cache, item.wanted, file)
@@ -202,7 +201,7 @@ class DownloadQueue:
 
     def _begin_more(self) -> None:
         with self._lock:
-            # a waiting download needs no place
+            # a waiting download does not count against the limit
             running = sum(_takes_a_place(item) for item in self._items)
             for item in self._items:
                 if self._closed or running >= self._parallel:
@@ -223,7 +222,7 @@ class DownloadQueue:
         state, reason = DownloadState.FAILED, None
         try:
             while before is not None and before.is_alive():
-                # it was paused a moment ago, and has not heard of it yet
+                # the thread of a recent pause is still ending
                 stop.wait(0.05)
             item.before, item.transfer = 0, None
             for file in item.wanted.files:
@@ -273,7 +272,7 @@ class DownloadQueue:
         try:
             self._waits(item, stop, None)
             if places.has_blob(self._cache, item.wanted, file):
-                # another program finished what was begun here
+                # another program finished this file after we had begun it
                 discard(places.partial(self._cache, item.wanted, file))
             else:
                 self._transfer(item, file, stop)
@@ -291,7 +290,7 @@ class DownloadQueue:
         places.take(self._cache, item.wanted, file)
 
     def _waits(self, item: _Item, stop: Stop, why: Told | None) -> None:
-        """It waits for something, or goes on."""
+        """Mark it as waiting for something, or as running again."""
         with self._lock:
             state = DownloadState.RUNNING if why is None else DownloadState.WAITING
             if item.stop is not stop or item.state not in _AT_WORK or item.state is state:
@@ -319,13 +318,13 @@ class DownloadQueue:
             if path in wanted or not path.exists():
                 continue
             lock = FileLock(places.lock(self._cache, item.wanted, file), timeout=0)
-            # not while another program writes into it
+            # not while another program writes to it
             with contextlib.suppress(Timeout, OSError), lock:
                 discard(path)
 
     @staticmethod
     def _add_files(item: _Item, wanted: DownloadRequest) -> None:
-        """The same download again, perhaps with a companion that was not wanted before."""
+        """Add files to an existing download: perhaps a companion chosen later."""
         more = [file for file in wanted.files if file not in item.wanted.files]
         if more:
             item.stop.set()
@@ -339,13 +338,13 @@ class DownloadQueue:
 
 
 _WORKING = (DownloadState.RUNNING, DownloadState.CHECKING)
-# a download of another program is no work of this one
+# another program's download is not our work
 _ELSEWHERE_CODE = "download-elsewhere"
 _AT_WORK = (*_WORKING, DownloadState.WAITING)
 
 
 def _there(cache: Path, wanted: DownloadRequest) -> int:
-    """Bytes that had arrived before this start."""
+    """Bytes downloaded before this start."""
     found = 0
     for file in wanted.files:
         if places.is_there(cache, wanted, file):

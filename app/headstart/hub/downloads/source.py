@@ -1,4 +1,4 @@
-"""Source of bytes for the transfer: a protocol, and what can go wrong with it."""
+"""Source of bytes for the transfer: a protocol, and its errors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from headstart.core.told import Told, told
 
 
 class DownloadProblem(EnvironmentProblem):
-    """A download that stops until the user says otherwise; what has arrived stays."""
+    """A download that stops until the user acts; received bytes stay."""
 
 
 class Unavailable(Exception):
-    """It does not work now: try again. `after`: seconds, where the server said how many."""
+    """A temporary failure: try again. `after`: seconds, if the server named a delay."""
 
     def __init__(self, why: Told | None = None, after: float | None = None) -> None:
         super().__init__("unavailable")
@@ -26,7 +26,7 @@ class Unavailable(Exception):
 
 
 class RangeAnswer(Struct, frozen=True):
-    """Bytes of a file from `start` on; `total` is the size of the whole, where it is said."""
+    """Bytes of a file from `start` on; `total` is the size of the whole file, if known."""
 
     start: int
     total: int | None
@@ -35,6 +35,6 @@ class RangeAnswer(Struct, frozen=True):
 
 class DownloadSource(Protocol):
     def open(self, start: int, end: int | None) -> AbstractContextManager[RangeAnswer]:
-        """Ask for bytes from `start` up to `end`, or to the last. Reading raises Unavailable, or
-        DownloadProblem for what trying again does not change."""
+        """Request bytes from `start` up to `end`, or to the last. Reading raises Unavailable, or
+        DownloadProblem for a failure that a retry would not change."""
         ...

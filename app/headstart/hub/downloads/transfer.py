@@ -1,7 +1,8 @@
-"""One file on its way: asks for what is missing, as often as it takes, and proves what came.
+"""Transfer of one file: requests missing bytes until it is complete, and verifies them.
 
-A transfer owns its thread. Whatever cuts it (network, server, power, kill) costs no byte that was
-written; a checksum that is wrong in the end costs the pieces that are, the most doubtful first.
+A transfer runs on its own thread. No interruption (network, server, power, kill) costs bytes
+already written; a wrong checksum costs only the wrong pieces, and the most suspect ones are checked
+first.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from headstart.hub.downloads.source import DownloadProblem, DownloadSource, Rang
 
 log = logging.getLogger(__name__)
 
-# bytes that stay free on a disk for everything else on it
+# bytes left free on the disk for everything else
 RESERVE = 512 << 20
-# so often the disk is looked at, and the list of pieces written; seconds
+# seconds between checks of the disk, and between writes of the list of pieces
 _LOOK, _SAVE = 0.5, 0.5
-# bytes after which a connection counts as good, so that the next failure waits little again
+# bytes after which a connection counts as good, so that the wait for a retry is short again
 _GOOD = 256 << 10
 
 
@@ -42,7 +43,7 @@ class TransferStopped(Exception):
 
 class TransferTiming(Struct, frozen=True):
     """Seconds. `first` and `most` between tries, doubling; a connection that gives less than
-    `least` bytes a second for `slow` seconds is made again, if others were faster."""
+    `least` bytes a second for `slow` seconds is replaced, if others were faster."""
 
     first: float = 0.5
     most: float = 60.0
@@ -54,7 +55,7 @@ class TransferTiming(Struct, frozen=True):
 
 
 class Stop:
-    """Said by any thread, heard by the transfer within a block of bytes or a wait."""
+    """Set by any thread; the transfer notices within a block of bytes or a wait."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -72,7 +73,7 @@ class Stop:
 
 
 class Means(Struct, frozen=True):
-    """Resources that all transfers share. `tell` hears why one waits, or None when it goes on."""
+    """Resources shared by all transfers. `tell` gets the reason for a wait, None on resuming."""
 
     limit: Limit
     timing: TransferTiming
@@ -81,7 +82,7 @@ class Means(Struct, frozen=True):
 
 
 class Transfer:
-    """A transfer of `file` into `partial`; `run` returns when the bytes are whole and right."""
+    """A transfer of `file` into `partial`; `run` returns once the bytes are complete and right."""
 
     def __init__(
         self, file: RemoteFile, partial: Path, source: DownloadSource, means: Means, stop: Stop
@@ -92,14 +93,15 @@ class Transfer:
         self._means = means
         self._stop = stop
         self.speed = Speed(means.clock)
-        # bytes that are there, and that came over the network in this run
+        # bytes received so far, and those fetched over the network in this run
         self.received = 0
         self.fetched = 0
         self._saved = self._looked = 0.0
         self._best = 0.0
 
     def run(self) -> None:
-        """Raises Stopped, DownloadProblem or OSError; what has arrived stays for the next time."""
+        """Raises TransferStopped, DownloadProblem or OSError; received bytes stay for the next
+        run."""
         shared_folder(self._partial.parent)
         pieces = Pieces(self._partial, self._file.size, self._means.timing.piece)
         self.received = pieces.received
@@ -143,7 +145,7 @@ class Transfer:
     def _wait(self, trouble: Unavailable, tries: int) -> None:
         timing = self._means.timing
         pause = min(timing.most, timing.first * 2 ** min(tries - 1, 20))
-        # not all at the same moment
+        # spread the retries of several downloads
         pause *= random.uniform(0.7, 1.0)
         if trouble.after is not None:
             pause = max(pause, min(trouble.after, timing.most * 5))
@@ -152,7 +154,7 @@ class Transfer:
         self._stop.wait(pause)
 
     def _fetch(self, start: int, end: int, pieces: Pieces, checksum: Checksum) -> None:
-        """One connection's worth of [start, end); returns when it gave all of it."""
+        """Fetch [start, end) over one connection; returns when it is complete."""
         at, began = start, self._means.clock()
         with self._source.open(start, None if end == self._file.size else end) as answer:
             self._check(answer, start)
@@ -161,7 +163,7 @@ class Transfer:
             for chunk in answer.chunks:
                 self._stop.check()
                 if skip:
-                    # a server that does not know ranges begins at the beginning
+                    # a server that ignores ranges sends the whole file
                     skip, chunk = max(0, skip - len(chunk)), chunk[skip:]
                 taken = chunk[: end - at]
                 if taken:
@@ -175,7 +177,7 @@ class Transfer:
 
     def _check(self, answer: RangeAnswer, start: int) -> None:
         if answer.total is not None and answer.total != self._file.size:
-            # a page of a hotel's network, or another file under the same name
+            # a hotel's login page, or another file under the same name
             raise Unavailable(told("download-other-size", name=self._file.path))
         if answer.start not in (0, start):
             raise Unavailable(told("download-cut"))
@@ -198,7 +200,7 @@ class Transfer:
             self._stop.wait(pause)
 
     def _not_too_slow(self, count: int, seconds: float) -> None:
-        """A connection that only drips, where another one ran, is made again."""
+        """Drop a connection that is very slow while an earlier one was fast."""
         timing = self._means.timing
         if seconds < timing.slow:
             return
@@ -210,7 +212,7 @@ class Transfer:
     # --- room ----------------------------------------------------------------------------
 
     def _look(self, pieces: Pieces) -> None:
-        """Stop as soon as it is clear that the disk has no room for the rest."""
+        """Stop as soon as the disk cannot hold the rest."""
         now = self._means.clock()
         if now - self._looked < _LOOK and self._looked:
             return
@@ -229,7 +231,7 @@ class Transfer:
     def _prove(self, pieces: Pieces, checksum: Checksum) -> None:
         checksum.arrived(pieces.frontier)
         while (right := self._verdict(pieces, checksum)) is None:
-            # pieces that the disk lost are fetched again
+            # fetch pieces again that the disk lost
             self._fetch_all(pieces, checksum)
             checksum.arrived(pieces.frontier)
         if right:
@@ -259,12 +261,12 @@ class Transfer:
                 return None
 
     def _replace(self, numbers: list[int], pieces: Pieces, checksum: Checksum) -> bool:
-        """Fetch pieces again; whether the file is right then."""
+        """Fetch pieces again; returns whether the file is right then."""
         changed = False
         for number in numbers:
             data = self._fetch_piece(number, pieces)
             if xxhash.xxh3_64(data).hexdigest() != pieces.digest(number):
-                # first the checksum lets go of it
+                # the checksum drops it first
                 checksum.again_from(number)
                 pieces.replace(number, data)
                 checksum.arrived(pieces.frontier)

@@ -1,1 +1,1 @@
-"""The Hugging Face Hub: the only place of the room that talks to a network."""
+"""The Hugging Face Hub: the only part of the room that uses a network."""

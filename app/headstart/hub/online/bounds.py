@@ -1,4 +1,4 @@
-"""Counts every answer of the hub below its library, except files that come in pieces."""
+"""Limits every answer of the hub, beneath its library, except files fetched in pieces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from huggingface_hub.utils._http import default_client_factory
 
 from headstart.core.answers import HUB, Answer, is_packed
 
-# the mark of a request for a file; redirections keep it
+# marks a request for a file; redirections keep it
 PIECES = "headstart_pieces"
 
 
@@ -29,7 +29,7 @@ class _Counted(httpx2.SyncByteStream):
 
 
 def bounded_client() -> httpx2.Client:
-    """The library's own client, with limits on what it reads as a whole."""
+    """The library's own client, with limits on answers that are read as a whole."""
     client = default_client_factory()
     client.headers["Accept-Encoding"] = "gzip"
     hooks = client.event_hooks

@@ -1,8 +1,8 @@
 """The Hugging Face Hub through its own library: searches, repositories, files in ranges.
 
-Imported when it is first needed, on worker threads only. Endpoint, proxies and certificates are
-those that the library finds; a token comes from the system's keychain, or from where the library
-keeps its own. Nothing is asked unless the user did.
+Imported at its first use, on worker threads only. Endpoint, proxies and certificates are those that
+the library finds; a token comes from the system's keychain, or from the library's own storage.
+Requests are made only at the user's command.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from headstart.hub.online.bounds import PIECES, bounded_client
 
 # seconds to connect, and between two blocks of bytes
 _CONNECT, _READ = 10.0, 15.0
-# of an answer that is asked for as a whole: a model card, a configuration
+# largest answer that is read as a whole: a model card, a configuration
 _LARGEST_TEXT = 2 << 20
 _PAGE = 100
 _SORTED: dict[SortBy, ModelSort_T] = {
@@ -48,21 +48,21 @@ _EXPANDED: tuple[ExpandModelProperty_T, ...] = (
     "author", "downloads", "gated", "gguf", "lastModified", "library_name", "likes", "private",
     "safetensors", "siblings", "tags",
 )  # fmt: skip
-# lengths that a file may have; longer numbers are none
+# longest plausible length of a file, in digits
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _RANGE = re.compile(rf"bytes ({_LENGTH.pattern})-{_LENGTH.pattern}/({_LENGTH.pattern})")
 _NO_NETWORK = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
 
 
-# nothing is told of how it is used
+# no usage statistics
 constants.HF_HUB_DISABLE_TELEMETRY = True
-# whatever the library asks for itself has limits too
+# limit the library's own requests too
 set_client_factory(bounded_client)
 
 
 class HubClient:
-    """`token` is asked for each time; None lets the library look for its own. `endpoint`: where the
-    hub is, unless the environment says it; `stall_seconds` without a byte end a connection."""
+    """`token` is called for each request; None lets the library find its own. `endpoint`: address
+    of the hub, by default the environment's; `stall_seconds` without a byte end a connection."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class HubClient:
         # whether the last search was answered
         self._reached = False
 
-    # --- looking -------------------------------------------------------------------------
+    # --- search --------------------------------------------------------------------------
 
     def search(self, search: Search, format_: ModelFormat) -> Iterator[list[Repository]]:
-        """Pages of what matches, for one format; raises Unavailable or DownloadProblem."""
+        """Pages of results for one format; raises Unavailable or DownloadProblem."""
         api = self._api()
         with _told_apart(""):
             self._reach()
@@ -124,7 +124,7 @@ class HubClient:
         )
 
     def card(self, repo: str, commit: str) -> str:
-        """The model card as it was written, without its head; "" where there is none."""
+        """The source of the model card, without its metadata; "" if there is none."""
         data = self.text(repo, commit, "README.md")
         text = data.decode("utf-8", "replace").replace("\r\n", "\n")
         if text.startswith("---\n") and (end := text.find("\n---", 3)) > 0:
@@ -132,7 +132,7 @@ class HubClient:
         return text
 
     def text(self, repo: str, commit: str, path: str) -> bytes:
-        """A small file as a whole; b"" where there is none."""
+        """A small file as a whole; b"" if it does not exist."""
         source = FileSource(self, repo, commit, path)
         found = bytearray()
         try:
@@ -146,11 +146,11 @@ class HubClient:
                 raise
         return bytes(found)
 
-    # --- who asks ------------------------------------------------------------------------
+    # --- account -------------------------------------------------------------------------
 
     def account(self, token: str) -> str:
-        """The name of the account to which a token belongs; raises Unavailable, and DownloadProblem
-        for a token that the hub does not know."""
+        """The name of the account that a token belongs to; raises Unavailable, and DownloadProblem
+        for a token that the hub rejects."""
         try:
             with _told_apart(""):
                 return str(self._api().whoami(token).get("name") or "")
@@ -165,14 +165,14 @@ class HubClient:
         return FileSource(self, wanted.repo, wanted.commit, file.path)
 
     def headers(self) -> dict[str, str]:
-        """For one request; the key goes to the hub only, not where it sends us for the bytes."""
+        """Headers for one request; the token goes to the hub only, not to its storage servers."""
         return hub_utils.build_hf_headers(  # type: ignore[attr-defined]
             token=self._token(), library_name="headstart"
         )
 
     def _reach(self) -> None:
-        """The library tries a search again for half a minute where nobody answers: an attempt of
-        our own, once, says so at once."""
+        """Probe the hub once before a search: without an answer, the library would retry for half a
+        minute; this fails at once."""
         if not self._reached:
             url, one = f"{self.endpoint}/api/models", {"limit": 1}
             headers, wait = self.headers(), self.timeout
@@ -223,7 +223,7 @@ class FileSource:
 
 @contextmanager
 def _told_apart(repo: str, path: str = "") -> Iterator[None]:
-    """Errors of the libraries, divided into those that can be tried again and others."""
+    """Divide the libraries' errors into those worth a retry and others."""
     try:
         yield
     except _NO_NETWORK as error:
@@ -237,7 +237,7 @@ def _told_apart(repo: str, path: str = "") -> Iterator[None]:
     except AnswerTooLong as error:
         raise DownloadProblem("hub-answer-too-long") from error
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        # an answer that is no JSON or none of the hub's, or a name that the library refuses
+        # an answer that is no JSON or not the hub's, or a name that the library refuses
         raise DownloadProblem("hub-no-sense", name=repo or "search") from error
 
 
@@ -257,7 +257,7 @@ def _raise(response: httpx2.Response, repo: str, path: str, error: HfHubHTTPErro
     if status == 401 and code != "RepoNotFound":
         raise DownloadProblem("hub-needs-token", repo=repo) from error
     if isinstance(error, RepositoryNotFoundError) or code == "RepoNotFound":
-        # private ones are not found either
+        # private ones are reported as missing too
         raise DownloadProblem("hub-repository-gone", repo=repo) from error
     if status == 403:
         raise DownloadProblem("hub-forbidden", repo=repo) from error
@@ -286,7 +286,7 @@ def _span(response: httpx2.Response) -> tuple[int, int | None]:
 
 
 def _etag(sibling: Any) -> str:
-    """Name of a file in the cache: its SHA-256 where it is large, else what git calls it."""
+    """Name of a file in the cache: its SHA-256 if it is large, else its git object id."""
     lfs = sibling.lfs
     return str((lfs.sha256 if lfs is not None else sibling.blob_id) or "")
 
@@ -327,7 +327,7 @@ def _named(paths: list[str]) -> list[RemoteFile]:
 
 
 def _smallest(info: Any, paths: list[str], parameters: int) -> int:
-    """About the bytes of the smallest chat model: exactly, where sizes are said."""
+    """Bytes of the smallest chat model: exact if the list has sizes, else estimated."""
     sized = [s for s in info.siblings or () if s.size]
     files = [RemoteFile(s.rfilename, s.size, "-") for s in sized] or _named(paths)
     found = variants.of_files(files, str(info.id) if not info.gguf else "")

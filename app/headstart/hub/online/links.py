@@ -10,12 +10,12 @@ from msgspec import Struct
 _NAME = r"[A-Za-z0-9][\w.\-]{0,95}"
 _PLAIN = re.compile(rf"(?P<repo>{_NAME}/{_NAME})(?:[:@](?P<file>[^\s?#]+))?", re.ASCII)
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co", "hf-mirror.com")
-# the parts before a file in a link
+# path components before the revision and file in a link
 _VIEWS = ("blob", "resolve", "tree", "raw")
 
 
 class Link(Struct, frozen=True):
-    """`file`: a path inside, or a quantization; "" where none was named."""
+    """`file`: a path inside, or a quantization; "" if none was named."""
 
     repo: str
     file: str = ""
@@ -23,11 +23,11 @@ class Link(Struct, frozen=True):
 
 
 def parse(text: str, endpoint: str = "") -> Link | None:
-    """The repository that is meant; None for words to search for."""
+    """The repository in a link; None for search terms."""
     text = text.strip().removeprefix("hf://").removeprefix("models/").rstrip("/")
     if "://" in text or text.startswith(tuple(f"{host}/" for host in _HOSTS)):
         return _from_url(text if "://" in text else f"https://{text}", endpoint)
-    # `ollama run` and `llama-server -hf` take names like these
+    # `ollama run` and `llama-server -hf` take such names
     found = _PLAIN.fullmatch(text)
     return Link(found["repo"], found["file"] or "") if found else None
 

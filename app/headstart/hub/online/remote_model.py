@@ -1,6 +1,6 @@
-"""Models that are not here yet, read by ranges: what they take of memory, and their vocabularies.
+"""Models that are not downloaded, read by ranges: their memory needs, and their vocabularies.
 
-A few hundred kilobytes say what decides the memory; the vocabulary is some megabytes more.
+A few hundred kilobytes hold the facts that decide memory; the vocabulary is some megabytes more.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from headstart.hub.gguf import GgufHeader, parse, peek
 from headstart.hub.heads import TARGET_LAYERS, head_of
 from headstart.hub.online.client import HubClient
 
-# the first look, and what a whole header may be
+# bytes of the first request, and most bytes of a header
 _FIRST, _MOST = 128 << 10, 64 << 20
 _BLOCK = 1 << 20
 
 
 class RangeFile(io.RawIOBase):
-    """Reads a file of the hub from its beginning, by growing blocks. Raises Unavailable and
-    DownloadProblem; `most` bytes are fetched, then it ends."""
+    """Reads a file of the hub from its beginning, in growing blocks; ends after `most` bytes.
+    Raises Unavailable and DownloadProblem."""
 
     def __init__(self, source: DownloadSource, size: int, most: int = _MOST) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class RangeFile(io.RawIOBase):
         return found
 
     def _fetch(self, wanted: int) -> None:
-        # twice as much each time: few requests for large heads, few bytes for small ones
+        # doubles each time: few requests for large headers, few bytes for small ones
         end = min(self._end, max(wanted, _FIRST, 2 * len(self._data)))
         tries = 0
         while len(self._data) < end:
@@ -89,8 +89,8 @@ class RangeFile(io.RawIOBase):
 
 
 class RemoteModels:
-    """Asks the hub about variants of a repository. Worker threads; raises ModelProblem for a file
-    that is none, Unavailable and DownloadProblem."""
+    """Reads facts of a repository's variants from the hub. Worker threads; raises ModelProblem for
+    a file that is not a model, Unavailable and DownloadProblem."""
 
     def __init__(self, client: HubClient) -> None:
         self._client = client
@@ -108,7 +108,7 @@ class RemoteModels:
         return _with_weights(header, variant)
 
     def card(self, details: Details, variant: Variant) -> ModelCard:
-        """With its vocabulary, for what can draft for what."""
+        """The card with its vocabulary, for matching drafts to targets."""
         file = self._open(details, variant)
         header = self._parse(file, variant)
         return cards.of_header(_ref(details, variant), header, _with_weights(header, variant))
@@ -150,7 +150,7 @@ def _ref(details: Details, variant: Variant) -> ModelRef:
 
 
 def _with_weights(header: GgufHeader, variant: Variant) -> ModelShape:
-    """The size of the files, less nothing that matters: a head is some megabytes of gigabytes."""
+    """The shape with the files' size as weights: the header's megabytes do not matter."""
     shape = shapes.of_header(header)
     tables = 2 * shape.vocabulary * shape.width * (variant.bits or 16) / 8
     layers = max(0, int(variant.size - tables))

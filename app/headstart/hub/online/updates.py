@@ -1,6 +1,6 @@
-"""Asks the one address that knows the newest version. On a worker thread, where the user wants it.
+"""Asks a single address for the newest version. On a worker thread, only if the user wants it.
 
-No cookie, no name of the user or the computer goes along, and redirections are not followed.
+Sends no cookie and no name of the user or the computer, and follows no redirections.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HEADERS = {"User-Agent": "headstart", "Accept-Encoding": "identity"}
 
 
 def newest(address: str) -> Release:
-    """Raises EnvironmentProblem for an address that does not answer with a release."""
+    """Raises EnvironmentProblem unless the address answers with a release."""
     if not may_ask(address):
         raise EnvironmentProblem("updates-address", address=address)
     try:

@@ -1,7 +1,7 @@
-"""The files of a repository, as models that people choose from. Pure.
+"""The files of a repository, grouped into models to choose from. Pure.
 
-Split files are one; projectors and heads are told apart by how their makers name them; the weights
-of a folder in MLX's format belong together with its configuration.
+The parts of a split file are one model; projectors and heads are recognized by their makers'
+naming; the weights of a folder in MLX's format belong together with its configuration.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _BITS = re.compile(r"(?P<bits>\d+)[-_ ]?bits?", re.IGNORECASE)
 
 
 def of_files(files: Iterable[RemoteFile], folder: str = "") -> tuple[Variant, ...]:
-    """Every model among them, the smallest first. `folder`: what the weights in MLX's format are
-    called that lie at the top, where there may be some."""
+    """Every model among them, the smallest first. `folder`: the repository's name, which tells the
+    quantization of MLX weights at the top level; "" to ignore weights in MLX's format."""
     files = list(files)
     found = [*_gguf(files), *(_folders(files, folder) if folder else ())]
     return tuple(sorted(found, key=lambda variant: variant.size))
 
 
 def of_heads(files: Iterable[RemoteFile]) -> tuple[Variant, ...]:
-    """The heads among them as one gets them alone, the smallest first."""
+    """The heads among them as separate downloads, the smallest first."""
     found = []
     for one in companions(files):
         if one.kind is CompanionKind.HEAD:
@@ -77,7 +77,7 @@ def _gguf(files: Sequence[RemoteFile]) -> list[Variant]:
     found = []
     for key, parts in groups.items():
         if len(parts) != counts[key]:
-            # a part is missing: nobody could open it
+            # a part is missing: it could not be opened
             continue
         parts.sort(key=lambda file: file.path)
         name = quantization(key)
@@ -88,7 +88,7 @@ def _gguf(files: Sequence[RemoteFile]) -> list[Variant]:
 
 
 def _told_apart(found: list[Variant]) -> list[Variant]:
-    """Two of the same quantization are called by their files' names."""
+    """Retitle variants of the same quantization by their files' names."""
     titles = [variant.title for variant in found]
     return [
         replace(variant, title=_stem(variant.main)) if titles.count(variant.title) > 1 else variant

@@ -1,1 +1,1 @@
-"""Protocols of `core` over the storage thread, and the small files and keys beside the database."""
+"""Protocols of `core` on the storage thread, and small files and keys outside the database."""

@@ -1,7 +1,7 @@
-"""Traces of native code that ends the process: Python's faulthandler into a file.
+"""Traces of native code that ends the process: Python's faulthandler, writing to a file.
 
-Begun and read on the main thread at the start. The traces name functions and lines, never what
-they worked on.
+Started and read on the main thread at the start. The traces name functions and lines, never their
+data.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-# crashes that are kept, the newest ones
+# number of crashes kept, the newest ones
 KEPT = 5
-# a crash writes some ten kilobytes
+# a crash writes about ten kilobytes
 _LONGEST = 64 << 10
 
 
@@ -25,8 +25,8 @@ class CrashLog:
         self._file: TextIO | None = None
 
     def begin(self) -> Path | None:
-        """Write what crashes from now on. Returns what the last program left, now under a name
-        of its own; None when it did not crash."""
+        """Record crashes from now on. Returns the trace of the last program, now under a separate
+        name; None if it did not crash."""
         kept = self._keep_last()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ class CrashLog:
 
 
 def details(path: Path) -> str:
-    """Details of a crash; empty where that is gone."""
+    """Details of a crash; "" if the file is gone."""
     try:
         with path.open("rb") as file:
             return file.read(_LONGEST).decode("utf-8", "replace").strip()

@@ -1,9 +1,9 @@
-"""Keys of servers, in the system's keychain and nowhere else. Any thread; the keychain may ask
-the user for a password and take long.
+"""Keys of servers, stored only in the system's keychain. Any thread; the keychain may ask the user
+for a password and take long.
 
 A key belongs to an account, which names the connection and its address: another address never gets
-it. Where a system has no keychain the key lives in memory until the program ends, and that is
-said: it is never written to a file of ours.
+it. On a system without a keychain the key stays in memory until the program ends, and the user is
+told: it is never written to a file of ours.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headstart.core.told import Told, told
 log = logging.getLogger(__name__)
 
 SERVICE = "Headstart"
-# back ends below this are stand-ins: plain files, or nothing at all
+# back ends below this are stand-ins: plain files, or no storage at all
 _LEAST_PRIORITY = 1.0
 
 
@@ -27,8 +27,8 @@ class Keychain:
         self._known: dict[str, str | None] = {}
 
     def get(self, account: str) -> str | None:
-        """The key of an account; None when there is none. Raises EnvironmentProblem when the
-        keychain does not open, which may be different the next time."""
+        """The key of an account; None if there is none. Raises EnvironmentProblem if the keychain
+        cannot be opened, which may succeed the next time."""
         with self._lock:
             if account in self._known:
                 return self._known[account]
@@ -37,14 +37,14 @@ class Keychain:
         try:
             found = keyring.get_password(SERVICE, account)
         except Exception as error:
-            # back ends raise whatever their system does; their words may hold what they keep
+            # back ends raise any error of their system; its message may contain the key
             log.warning("the keychain cannot be read: %s", type(error).__name__)
             raise EnvironmentProblem("keychain-closed") from None
         with self._lock:
             return self._known.setdefault(account, found)
 
     def set(self, account: str, key: str) -> Told | None:
-        """Keep a key. Returns what the user should know, if anything."""
+        """Store a key. Returns a message for the user, if any."""
         with self._lock:
             self._known[account] = key
         import keyring
@@ -59,7 +59,7 @@ class Keychain:
         return None
 
     def forget(self, account: str) -> None:
-        """Remove a key, as far as the keychain lets us."""
+        """Remove a key, as far as the keychain allows it."""
         with self._lock:
             self._known[account] = None
         import keyring

@@ -1,7 +1,7 @@
-"""The protocols of `core` about stored prefixes, over the storage thread.
+"""The protocols of `core` for stored prefixes, on the storage thread.
 
-For the prefix writer's thread and the engine thread; SQLAlchemy is not imported here, so that
-the window is there before it.
+For the prefix writer's thread and the engine thread; does not import SQLAlchemy, so that the window
+can appear first.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class StoredPrefixes:
 
 
 class StoredTraces:
-    """`core.prefixes.Traces`; trouble is logged and looks like a missing trace."""
+    """`core.prefixes.Traces`; errors are logged and look like a missing trace."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

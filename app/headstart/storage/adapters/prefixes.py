@@ -17,7 +17,7 @@ from headstart.storage.tables.definitions import (
     prefix_written,
 )
 
-# days of the figure "written today" that are kept
+# number of days for which "written today" is kept
 KEPT_DAYS = 30
 
 
@@ -26,7 +26,7 @@ class PrefixTable:
         self._engine = engine
 
     def load(self) -> IndexState:
-        """Everything there is; uses of chats that were purged are forgotten first."""
+        """The whole index, after dropping the uses of purged chats."""
         with self._engine.begin() as connection:
             connection.execute(
                 delete(prefix_uses).where(prefix_uses.c.chat_id.not_in(select(chats.c.id)))
@@ -81,7 +81,7 @@ class PrefixTable:
 
     @staticmethod
     def _use(execute: Callable[..., object], chat_id: str, keys: Iterable[bytes]) -> None:
-        # a record that is gone meanwhile needs no use
+        # skip records that were removed meanwhile
         for key in keys:
             there = select(bindparam("chat", chat_id), prefix_records.c.key).where(
                 prefix_records.c.key == key

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class StoredProfiles:
-    """`core.profiles.Profiles` over the storage thread; called on the engine thread."""
+    """`core.models.profiles.Profiles` on the storage thread; called on the engine thread."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -25,7 +25,7 @@ class StoredProfiles:
             return None
 
     def save(self, key: ProfileKey, data: bytes) -> None:
-        """Does not wait: a measurement that is lost is measured again."""
+        """Does not wait: a lost measurement is repeated."""
         try:
             saved = self._storage.submit(lambda store: store.profiles.save(key, data))
         except RuntimeError:

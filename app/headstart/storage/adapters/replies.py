@@ -1,4 +1,4 @@
-"""Replies of models in earlier chats, for drafts. Rows are read on the storage thread only."""
+"""Models' replies in earlier chats, for drafts. Rows are read on the storage thread only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
 
-# rows that are looked at, from the latest one back: a long history of other models costs no more
+# most rows examined, from the latest one back: bounds the cost of other models' long histories
 _LOOKED_AT = 20_000
 
 
@@ -59,7 +59,7 @@ def _allowed(options: str) -> bool:
 
 
 class StoredReplies:
-    """`core.replies.EarlierReplies` over the storage thread; called on the engine thread."""
+    """`core.chats.replies.EarlierReplies` on the storage thread; called on the engine thread."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

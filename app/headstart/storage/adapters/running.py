@@ -1,7 +1,7 @@
-"""Work of the engine that could end the process, for the next start.
+"""Risky work of the engine that is under way, recorded for the next start.
 
-A small file that is there only while a model is loaded or text is read into it; no word of a chat
-is in it. Written on the engine's thread, read once at the start.
+A small file that exists only while a model is loaded or text is prefilled; it holds no text of a
+chat. Written on the engine's thread, read once at the start.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from headstart.core.running import Doing
 
 
 class RunningFile:
-    """Implements `core.running.Running`. A disk that cannot be written is nobody's trouble."""
+    """Implements `core.running.Running`. Failed writes are ignored."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def last(self) -> Doing | None:
-        """Work under way when the program died the last time; None when it did not."""
+        """The work under way when the last program died; None if it did not die."""
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=Doing)
         except (OSError, msgspec.MsgspecError, ValueError):

@@ -1,7 +1,7 @@
-"""settings.json: read with tolerance, written atomically.
+"""settings.json: read leniently, written atomically.
 
-A file that cannot be read is kept aside under another name and the defaults apply; single
-values out of bounds fall back alone. Either way the user gets a notice.
+An unreadable file is set aside under another name and the defaults apply; a single invalid value
+falls back alone. Either way the user gets a notice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SettingsFile:
         self._path = path
 
     def load(self) -> tuple[Settings, Told | None]:
-        """The settings, and what to tell the user if not all of the file could be used."""
+        """The settings, and a message for the user if part of the file was unusable."""
         try:
             data = self._path.read_bytes()
         except FileNotFoundError:
@@ -52,7 +52,7 @@ class SettingsFile:
         write_whole(self._path, data + b"\n")
 
     def _keep_aside(self) -> tuple[str, dict[str, str]]:
-        """The code of what became of the file, and its facts."""
+        """The code of the file's fate, and its facts."""
         stamp = time.strftime("%Y%m%d-%H%M%S")
         aside = self._path.with_name(f"{self._path.stem}-damaged-{stamp}{self._path.suffix}")
         try:
@@ -63,7 +63,7 @@ class SettingsFile:
 
 
 def _salvage(values: dict[str, Any]) -> tuple[Settings, list[str]]:
-    """Every value that is valid on its own; the names of those that are not."""
+    """All values that are valid by themselves; the names of the others."""
     try:
         return validated(Settings, values), []
     except SettingsError:

@@ -1,7 +1,7 @@
-"""Number of failed starts in a row, so that the next one can be careful.
+"""Counts failed starts in a row, so that the next one can be careful.
 
-A small file that is written at the start and taken away when the window has been there for a while,
-or was closed. On the main thread; a disk that cannot be written is nobody's trouble.
+A small file that is written at the start and removed once the window has been open for a while, or
+was closed. On the main thread; failed writes are ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-# from so many failed starts on, nothing is done unasked
+# after this many failed starts, nothing is loaded unasked
 CAREFUL_AFTER = 2
 
 
@@ -24,7 +24,7 @@ class StartsFile:
         self._path = path
 
     def begin(self) -> bool:
-        """A start begins. Returns whether it should be a careful one."""
+        """Record the beginning of a start. Returns whether it should be a careful one."""
         try:
             failed = msgspec.json.decode(self._path.read_bytes(), type=_Starts).failed
         except (OSError, msgspec.MsgspecError, ValueError):

@@ -1,4 +1,4 @@
-"""state.json: the window's state, written atomically. A damaged file costs the state only."""
+"""state.json: the window's state, written atomically. Damage to the file costs only that state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class StateFile:
-    """`settings`: the file that had the state in versions before it had one of its own."""
+    """`settings`: the file that held the state in versions before it had its own."""
 
     def __init__(self, path: Path, settings: Path) -> None:
         self._path = path
@@ -24,7 +24,7 @@ class StateFile:
 
     @property
     def is_new(self) -> bool:
-        """True if the state has no file of its own yet."""
+        """True if the state's own file does not exist yet."""
         return not self._path.exists()
 
     def load(self) -> WindowState:
@@ -48,7 +48,7 @@ class StateFile:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """The values of a file; None where it does not exist or has none."""
+    """The values of a file; None if it does not exist or has none."""
     try:
         values = msgspec.json.decode(path.read_bytes())
     except FileNotFoundError:

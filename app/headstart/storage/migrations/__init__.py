@@ -1,1 +1,1 @@
-"""Schema changes, oldest first; they only grow. `schema.REVISIONS` lists them."""
+"""Schema changes, oldest first; new ones are only appended. `schema.REVISIONS` lists them."""

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the revisions on the connection that `schema.migrate` hands in."""
+"""Alembic's entry: runs the revisions on the connection that `schema.migrate` passes in."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Opening a database in whatever state it is, and saving what is left of a damaged one."""
+"""Opening a database in any state, and salvaging a damaged one."""

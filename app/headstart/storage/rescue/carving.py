@@ -1,8 +1,8 @@
-"""Rows of chats, messages and their text found in the bytes of a damaged database, wherever they
-lie. Pure.
+"""Rows of chats, messages and their text found in the bytes of a damaged database, at any position.
+Pure.
 
-A row is recognised by the shape of its record: types and lengths that only such a row has. That
-needs none of the pages above it. Text whose row is damaged itself is found as a fragment.
+A row is recognized by its record header: types and lengths that only such a row has. That requires
+none of the pages above it. Text whose own row is damaged is found as a fragment.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from headstart.storage.rescue.pages import Image, Record, header_at
 from headstart.storage.tables.definitions import metadata
 
 _KINDS = tuple(kind.value.encode() for kind in PartKind if kind.value)
-# how a record says that a text of this length follows
+# serial types of texts with these lengths in a record
 _KIND_TYPES = b"".join(b"\\x%02x" % (13 + 2 * length) for length in sorted(set(map(len, _KINDS))))
-# a text of 32 characters, as ids are; small integers; the name of a kind
+# a text of 32 characters, like an id; small integers; the name of a kind
 _PART = re.compile(rb"[\x06-\x12]\x4d[\x00-\x04\x08\x09](?=[%s])" % _KIND_TYPES)
 _MESSAGE = re.compile(rb"[\x0a-\x18]\x4d\x4d(?=[\x4d\x00])")
 _CHAT = re.compile(rb"[\x0b-\x1f]\x4d(?=[\x0d-\xff])")
 _ID = re.compile(rb"[0-9a-f]{32}")
 _ROLES = (b"user", b"assistant", b"system")
-# shorter ones are found too often by chance
+# shorter ones occur too often by chance
 _LEAST_FRAGMENT = 12
-# printable ASCII, line ends, and what may be UTF-8
+# printable ASCII, line ends, and bytes that may be UTF-8
 _PRINTABLE = re.compile(rb"[\t\n\r\x20-\x7e\xc2-\xf4\x80-\xbf]{%d,}" % _LEAST_FRAGMENT)
 _KIND = re.compile(b"|".join(_KINDS))
 _SPACE = re.compile(r"[ \n]")
 _ASCII = re.compile(r"[A-Za-z0-9]")
 # kinds of pages that hold keys only, never a text
 _INDEX_PAGES = (0x02, 0x0A)
-# bytes of a page's link
+# bytes of an overflow page's link
 _LINK = 4
-# of a part's row before its text and behind it: an id and a kind; where drafted text lies
+# parts of a row around its text: an id and a kind; origins of drafted text
 _OF_ROW = re.compile(
     rf"^.{{0,12}}?[0-9a-f]{{32}}.{{0,2}}?(?:{'|'.join(kind.decode() for kind in _KINDS)})"
     r"|\[(?:\[\d+,\"\w+\"\],?)*\].{0,8}$"
@@ -45,11 +45,11 @@ _OF_ROW = re.compile(
 
 
 class CarvedRows(Struct):
-    """Rows found in a file. Values are as in the tables, in their columns' order."""
+    """Rows found in a file. Values are as in the tables, in the order of the columns."""
 
     chats: list[Record] = field(default_factory=list)
     messages: list[Record] = field(default_factory=list)
-    # of parts and of the journal, which look alike
+    # rows of parts and of the journal, which look alike
     parts: list[Record] = field(default_factory=list)
 
 
@@ -71,7 +71,7 @@ def carve(image: Image) -> CarvedRows:
 
 
 def fragments(image: Image, found: CarvedRows) -> Iterator[str]:
-    """Readable text outside of the rows that were found, as far as it can be somebody's words."""
+    """Readable text outside the found rows that may be a user's or a model's."""
     taken = sorted(
         (record.start, record.end) for record in (*found.chats, *found.messages, *found.parts)
     )
@@ -81,7 +81,7 @@ def fragments(image: Image, found: CarvedRows) -> Iterator[str]:
             page, at = divmod(match.start(), image.page_size)
             if image.data[page * image.page_size] in _INDEX_PAGES:
                 continue
-            # a page that goes on with a long text begins with the number of the next one
+            # an overflow page begins with the number of the next one
             first = match.start() + max(0, _LINK - at)
             if _ID.fullmatch(image.data, max(0, first - 33), max(0, first - 1)):
                 # a position lies between the id and the kind of a part
@@ -98,17 +98,17 @@ def _is_ours(text: str) -> bool:
     if _OURS.search(text):
         return True
     if not _SPACE.search(text) and len(_ASCII.findall(text)) > len(text) / 3:
-        # words of the index stand alone, numbers between them; Chinese has no spaces
+        # words of the index stand alone, with numbers between them; Chinese has no spaces
         return True
     letters = sum(character.isalpha() for character in text)
     return letters < len(text) / 4 or re.fullmatch(r"\W*[0-9a-f]{16,}\W*.{0,24}", text) is not None
 
 
 def _names() -> str:
-    """Tables and indexes as the file's own schema calls them."""
+    """Names of tables and indexes in the file's own schema."""
     names = [table.name for table in metadata.tables.values()]
     names += [str(index.name) for table in metadata.tables.values() for index in table.indexes]
-    # single words may be somebody's
+    # a single word may be a user's
     return "|".join(re.escape(name) for name in names if "_" in name)
 
 
@@ -119,7 +119,7 @@ _OURS = re.compile(
 
 
 def _starts(shape: re.Pattern[bytes], data: bytes) -> Iterator[int]:
-    """Positions at which the shape begins, also where two overlap."""
+    """Positions at which the shape begins, overlapping ones included."""
     match = shape.search(data)
     while match is not None:
         yield match.start()
@@ -141,7 +141,7 @@ def _is_part(record: Record) -> bool:
         and kind in _KINDS
         and isinstance(text, bytes)
         and isinstance(origins, bytes)
-        # where a long text is torn, what follows it is gone
+        # a torn long text has lost the columns after it
         and (origins.startswith(b"[") or not record.whole)
     )
 
@@ -152,7 +152,7 @@ def _is_message(record: Record) -> bool:
     numbers = isinstance(position, int) and isinstance(record.values[6], int)
     if not isinstance(role, bytes) or not isinstance(status, bytes):
         return False
-    # a role or a state may have lost a letter; not both
+    # a role or a status may have lost a letter, but not both
     return ids and numbers and (role in _ROLES or status.isalpha())
 
 

@@ -1,8 +1,8 @@
 """Copies of the database in `backups/`: one a day while the program runs, one before migrations.
 
-Made through SQLite's backup API on a thread and a connection of their own, so that nobody waits. A
-chat that was deleted for good is taken out of the copies too. They have no index of words: it can
-be made again, and what was deleted would stay in it.
+Made through SQLite's backup API on a separate thread and connection, so that nothing waits for it.
+A chat that was deleted for good is removed from the copies too. They have no index of words: it can
+be rebuilt, and would retain deleted text.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ log = logging.getLogger(__name__)
 
 KEPT_DAILY, KEPT_BEFORE_MIGRATION = 5, 5
 DAY_SECONDS = 20 * 3600.0
-# after the start, and between two looks at whether a day has passed
+# wait after the start, and between two checks whether a copy is due
 FIRST_SECONDS, LOOK_SECONDS = 5.0, 1800.0
 _PAGES = 512
 
 
 class CopyStopped(Exception):
-    """The program is closing: a copy is made another time."""
+    """The program is closing: the copy will be made another time."""
 
 
 def copy_database(
@@ -38,7 +38,7 @@ def copy_database(
 ) -> Path:
     """A consistent copy named after time and `label`; the oldest beyond `keep` are removed.
 
-    Raises sqlite3.Error, OSError, or Stopped when `stop` says so; then there is no half copy.
+    Raises sqlite3.Error, OSError, or CopyStopped if `stop` returns True; no partial copy is left.
     """
 
     def go_on(_status: int, _left: int, _pages: int) -> None:
@@ -66,19 +66,19 @@ def copy_database(
 
 
 def newest_first(path: Path, backups: Path) -> list[Path]:
-    """All copies of the database; names begin with their time."""
+    """All copies of the database; their names begin with the time."""
     return sorted(backups.glob(f"{path.stem}-[0-9]*.db"), key=lambda copy: copy.name, reverse=True)
 
 
 def remove_chats(copies: Iterable[Path], chat_ids: Sequence[str]) -> list[Path]:
-    """Take the text of deleted chats out of copies. Trouble is logged, and the copy stays: returns
-    those in which a chat may be yet."""
+    """Remove the text of deleted chats from copies. Errors are logged, and the copy stays: returns
+    the copies that may still have a chat."""
     left = []
     for copy in copies:
         try:
             with _connected(copy) as connection:
                 connection.execute("PRAGMA secure_delete=ON")
-                # of copies that older versions made
+                # of copies made by older versions
                 search_tables.empty(connection)
                 for chat_id in chat_ids:
                     _remove_chat(connection, chat_id)
@@ -90,7 +90,7 @@ def remove_chats(copies: Iterable[Path], chat_ids: Sequence[str]) -> list[Path]:
 
 
 def remove_unfinished(backups: Path) -> None:
-    """Copies that a kill cut off, which nothing looks at."""
+    """Remove unfinished copies of a killed program, which nothing else uses."""
     for partial in backups.glob("*.partial*"):
         with contextlib.suppress(OSError):
             partial.unlink()
@@ -106,8 +106,8 @@ def _remove_chat(connection: sqlite3.Connection, chat_id: str) -> None:
 
 
 def _remove_tokens(connection: sqlite3.Connection, chat_id: str) -> None:
-    """Remove tokens and KV state of a chat: tokens are its text, for who has the vocabulary; and
-    what was not sent."""
+    """Remove tokens and KV state of a chat, since tokens can be decoded to its text with the
+    vocabulary; and its unsent text."""
     known = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     for table in ("prefix_uses", "prefix_traces", "prefix_spellings", "unsent"):
         if table in known:
@@ -119,7 +119,7 @@ def _remove_tokens(connection: sqlite3.Connection, chat_id: str) -> None:
 
 
 def find_part(path: Path, backups: Path, message_id: str, position: int) -> list[StoredPart]:
-    """A part as the copies have it, the newest first."""
+    """A part's versions in the copies, the newest first."""
     query = "SELECT * FROM parts WHERE message_id = ? AND position = ? AND digest IS NOT NULL"
     found = []
     for copy in newest_first(path, backups):
@@ -132,7 +132,7 @@ def find_part(path: Path, backups: Path, message_id: str, position: int) -> list
 
 
 def named_blobs(path: Path, backups: Path) -> set[str] | None:
-    """The digests of the blobs that any copy needs; None where one cannot be asked now."""
+    """The digests of blobs that any copy needs; None if a copy cannot be read now."""
     found: set[str] = set()
     for copy in newest_first(path, backups):
         try:
@@ -150,7 +150,7 @@ def named_blobs(path: Path, backups: Path) -> set[str] | None:
 
 
 class DailyCopies:
-    """Makes a copy when the last one is a day old; `close` waits for one that is being made."""
+    """Makes a copy when the last one is 20 hours old; `close` waits for an unfinished one."""
 
     def __init__(self, path: Path, backups: Path, first: float = FIRST_SECONDS) -> None:
         self._path, self._backups, self._first = path, backups, first
@@ -159,7 +159,7 @@ class DailyCopies:
         try:
             self._thread.start()
         except RuntimeError:
-            # no memory for another thread: no reason not to open the database
+            # no memory for another thread must not keep the database from opening
             log.warning("no copies of the database are made: no thread could be started")
 
     def close(self) -> None:
@@ -187,7 +187,7 @@ class DailyCopies:
         with _connected(self._path) as connection:
             if not connection.execute("SELECT count(*) FROM messages").fetchone()[0]:
                 return
-            # a damaged database must not push sound copies out
+            # copies of a damaged database must not displace sound ones
             if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 log.warning("no copy of the database was made: it is damaged")
                 return
@@ -198,6 +198,6 @@ class DailyCopies:
 @contextlib.contextmanager
 def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     with contextlib.closing(sqlite3.connect(path, timeout=5)) as connection:
-        # the index of words follows what is removed
+        # needed by the triggers that keep the index of words in step
         connection.create_function("fold", 1, fold, deterministic=True)
         yield connection

@@ -1,4 +1,4 @@
-"""Counts of the database when it was last written: so that one that has become smaller is noticed.
+"""Counts of the database at its last write, which reveal that it has become smaller.
 
 A small JSON file beside it, rewritten after each stored message and at the end. Storage thread.
 """
@@ -16,15 +16,15 @@ from headstart.storage import schema
 
 
 class LastState(msgspec.Struct, frozen=True):
-    """`clean`: the program that wrote this has ended as it should."""
+    """`clean`: the program that wrote this ended normally."""
 
     pages: int
     chats: int
     messages: int
     clean: bool = False
-    # the schema's version: a file that seems to be newer than this was damaged
+    # the schema's version: if the file seems newer than this, it is damaged
     revision: str = ""
-    # SQLite stumbled while the program ran: the next start salvages
+    # SQLite reported damage during the run: the next start salvages
     damaged: bool = False
 
 
@@ -33,7 +33,7 @@ def file_of(database: Path) -> Path:
 
 
 def load(database: Path) -> LastState | None:
-    """None for a home that never had one, or whose file cannot be read."""
+    """Returns None for a home without the file, or with an unreadable one."""
     try:
         return msgspec.json.decode(file_of(database).read_bytes(), type=LastState)
     except (OSError, msgspec.MsgspecError, ValueError):
@@ -41,7 +41,8 @@ def load(database: Path) -> LastState | None:
 
 
 def save(database: Path, state: LastState) -> None:
-    """Not waited for: it is a hint. A disk that cannot be written has no newer state anyway."""
+    """Does not wait for the disk: the file is a hint. A read-only disk has no newer state
+    anyway."""
     with contextlib.suppress(OSError):
         write_whole(file_of(database), msgspec.json.encode(state), wait=False)
 
@@ -54,7 +55,7 @@ def of_engine(engine: Engine, clean: bool = False) -> LastState:
 
         return LastState(
             number("PRAGMA page_count"),
-            # with those that are hidden: they go with the purge, which notes the new state
+            # with the deleted ones: they go with the purge, which stores the new state
             number("SELECT count(*) FROM chats"),
             number("SELECT count(*) FROM messages"),
             clean,

@@ -1,9 +1,9 @@
-"""Opening the user's database whatever state it is in: sound, damaged, shrunk, gone, or on a disk
-that cannot be written. Storage thread.
+"""Opening the user's database in any state: sound, damaged, truncated, missing, or on a read-only
+disk. Storage thread.
 
-A sound one is opened as it is. What is damaged, or smaller than when it was last written, is never
-taken silently: everything readable goes into a new database, the old file is kept beside it, and
-the user hears what was saved. Where nothing can be written, everything can still be read.
+A sound one is opened unchanged. One that is damaged, or smaller than at its last write, is never
+accepted silently: everything readable goes into a new database, the old file is kept beside it, and
+the user is told what was saved. On a read-only disk everything can still be read.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from headstart.storage.search import SearchTable
 
 log = logging.getLogger(__name__)
 
-# bytes: SQLite takes 512, with the endings of the files beside it
+# bytes: SQLite accepts 512, including the suffixes of the files beside it
 _LONGEST_PATH = 500
-# looked through at every start (10 ms for each MB); larger ones only after one that was not clean
+# checked at every start (10 ms per MB); larger ones only after an unclean end
 _SMALL = 24 << 20
 
 
 class Opened(Struct, frozen=True):
-    """`interrupted` replies were left by the last run; `read_only` says why nothing can be
-    written, and is None where it can."""
+    """`interrupted` replies were left by the last run; `read_only` is the reason why nothing can be
+    written, or None."""
 
     engine: Engine
     interrupted: int
     notices: tuple[Told, ...] = ()
     read_only: Told | None = None
-    # whether it is what the last run left: neither new nor salvaged
+    # whether it is the last run's database: neither new nor salvaged
     same: bool = False
 
 
@@ -65,9 +65,9 @@ def open_home(path: Path, backups: Path) -> Opened:
     with contextlib.suppress(OSError):
         if finish_replacing(path):
             finished = (told("salvage-finished"),)
-            # the notes are about the old one
+            # its counts belong to the old database
             last = None
-    # SQLite removes what it cannot use of a log as soon as it opens the file
+    # as soon as it opens the file, SQLite removes the part of a log that it cannot use
     left = _bytes_of(_beside(path, "-wal"))
     try:
         reason = _why_salvage(path, last, purging=bool(owed.load(path).chats))
@@ -86,7 +86,7 @@ def open_home(path: Path, backups: Path) -> Opened:
     except DatabaseProblem:
         raise
     except (sqlite3.Error, SQLAlchemyError, OSError, UnicodeError) as error:
-        # names in a schema that are no text any more
+        # names in a schema that are no longer valid text
         kind = DatabaseTrouble.DAMAGED if isinstance(error, UnicodeError) else trouble_of(error)
         log.warning("the database: %s", kind.value)
         if kind is DatabaseTrouble.DAMAGED:
@@ -98,8 +98,8 @@ def open_home(path: Path, backups: Path) -> Opened:
 
 
 def open_beside(path: Path) -> Opened:
-    """Open a database that another program of this version has open: nothing is repaired, and
-    replies that it writes are left alone. Raises DatabaseProblem."""
+    """Open a database that another program of this version has open: repairs nothing, and leaves
+    the other program's unfinished replies alone. Raises DatabaseProblem."""
     try:
         schema.check_known(path)
         engine = open_engine(path)
@@ -113,8 +113,8 @@ def open_beside(path: Path) -> Opened:
 
 
 def _why_salvage(path: Path, last: last_state.LastState | None, purging: bool) -> Told | None:
-    """The reason to salvage the file; None when it can be opened. `purging`: the last run was
-    removing chats, and may not have come to note that."""
+    """The reason to salvage the file; None if it can be opened. `purging`: the last run was
+    removing chats, and may have ended before it stored the new counts."""
     size = path.stat().st_size if path.exists() else 0
     had = last is not None and last.messages > 0
     if size == 0:
@@ -127,13 +127,13 @@ def _why_salvage(path: Path, last: last_state.LastState | None, purging: bool) -
     except DatabaseProblem:
         if last is None or last.revision != schema.HEAD:
             raise
-        # this version wrote it last: it is neither newer nor another program's
+        # this version wrote it last, so it is neither newer nor another program's
         return told("was-damaged")
     if last is not None and last.damaged:
         return told("was-damaged")
     with contextlib.closing(_reading(path)) as connection:
         if size <= _SMALL or last is None or not last.clean:
-            # not the quick one: it passes indexes by that reading a chat then stumbles over
+            # not quick_check: it accepts indexes that make reading a chat fail
             answer = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if answer is None or answer[0] != "ok":
                 return told("was-damaged")
@@ -154,7 +154,7 @@ def _why_salvage(path: Path, last: last_state.LastState | None, purging: bool) -
             return told("held-fewer-messages", held=messages, before=last.messages)
         if number("PRAGMA page_count") < last.pages:
             return told("was-shorter")
-        # rows that SQLite's check does not miss, because nothing points at them
+        # rows whose absence SQLite's check does not notice, because nothing refers to them
         lost = "SELECT count(*) FROM messages m WHERE m.role = 'user' AND NOT EXISTS "
         gaps = "SELECT count(*) FROM (SELECT 1 FROM parts GROUP BY message_id "
         if number(f"{lost}(SELECT 1 FROM parts p WHERE p.message_id = m.id)") or number(
@@ -165,14 +165,14 @@ def _why_salvage(path: Path, last: last_state.LastState | None, purging: bool) -
 
 
 def _reading(path: Path) -> sqlite3.Connection:
-    # not mode=ro: after a crash SQLite has to join the log that was left, which writes
+    # not mode=ro: after a crash SQLite has to apply the remaining log, which writes
     connection = sqlite3.connect(path, timeout=5)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
 
 
 def _try_to_write(engine: Engine) -> None:
-    """A page is really written: a full disk shows itself here and not with the first message."""
+    """Really write a page: a full disk is noticed here and not at the first message."""
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
 
@@ -183,7 +183,7 @@ def _try_to_write(engine: Engine) -> None:
 def _salvaged(
     path: Path, backups: Path, left: bytes, last: last_state.LastState | None, reason: Told
 ) -> Opened:
-    """`left` is the write-ahead log as the last run left it."""
+    """`left` is the write-ahead log at the end of the last run."""
     data, write_ahead = _bytes_of(path), left
     expected = last.messages if last is not None else 0
     saved = salvage.read_damaged(data, write_ahead, copies.newest_first(path, backups), expected)
@@ -202,10 +202,10 @@ def _salvaged(
 
 
 def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engine, Told | None]:
-    """Write the new database beside the old one, keep that under another name, change places.
+    """Write the new database beside the old one, keep that under another name too, then replace it.
 
-    There is a database under `path` at every moment but between the last two renames, and if the
-    program is killed there, the next start finds the new one whole (`finish_replacing`).
+    There is a database under `path` at every moment. If the program is killed before the last
+    rename, the next start finds the complete new one and finishes (`finish_replacing`).
     """
     fresh = path.with_name(f"{path.stem}-salvaged.partial")
     _remove(fresh)
@@ -226,7 +226,7 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
             _copy(old, _beside(kept, ending))
             said = told("damaged-file-kept", name=kept.name)
     if left and said is not None:
-        # a file of its own: the one that was linked is SQLite's
+        # a separate file: the linked one is SQLite's
         _beside(kept, "-wal").unlink(missing_ok=True)
         _beside(kept, "-wal").write_bytes(left)
     fresh.replace(_whole(path))
@@ -235,16 +235,16 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
 
 
 def _whole(path: Path) -> Path:
-    """The name of a salvaged database that is complete and only has to take the old one's place."""
+    """The path of a complete salvaged database that has yet to replace the old one."""
     return path.with_name(f"{path.stem}-salvaged{path.suffix}")
 
 
 def finish_replacing(path: Path) -> bool:
-    """Put a complete salvaged database, if there is one, in the place of the damaged one."""
+    """Replace the damaged database by a complete salvaged one, if there is one."""
     whole = _whole(path)
     if not whole.exists():
         return False
-    # the old one's log must never be taken for the new one's
+    # the old one's log must never be applied to the new one
     for ending in ("-wal", "-shm"):
         _beside(path, ending).unlink(missing_ok=True)
     whole.replace(path)
@@ -255,12 +255,12 @@ def _copy(old: Path, kept: Path) -> None:
     try:
         kept.hardlink_to(old)
     except OSError:
-        # not every file system has them
+        # not every file system has hard links
         shutil.copy2(old, kept)
 
 
 def _told(saved: Saved, expected: int, reason: Told, file: Told | None) -> tuple[Told, ...]:
-    """The event in the database, with numbers; `file`: what became of the damaged one."""
+    """Notices about the salvage, with numbers; `file`: the fate of the damaged file."""
     messages, chats = saved.readable_messages, saved.readable_chats
     parts = [about("database-salvaged", reason, messages=messages, chats=chats)]
     if saved.from_copies:
@@ -280,7 +280,7 @@ def _told(saved: Saved, expected: int, reason: Told, file: Told | None) -> tuple
 def _read_only(
     path: Path, backups: Path, last: last_state.LastState | None, kind: DatabaseTrouble
 ) -> Opened:
-    """The database as it is on the disk, in memory; nothing of it can be changed."""
+    """The database on the disk, loaded into memory; it cannot be changed."""
     data, write_ahead = _bytes_of(path), _bytes_of(_beside(path, "-wal"))
     reason = _cannot_write(kind)
     notices: tuple[Told, ...] = ()

@@ -1,5 +1,5 @@
-"""The removals that are owed: chats deleted for good are written down before anything of them is
-removed, and until nothing is left, so that the next start finishes what a kill cut off.
+"""Unfinished removals: chats deleted for good are recorded before the first removal, until nothing
+of them is left, so that the next start finishes an interrupted one.
 
 A small JSON file beside the database; storage thread.
 """
@@ -14,7 +14,7 @@ from headstart.core.files import write_whole
 
 
 class Owed(msgspec.Struct, frozen=True):
-    """`chats` are to go, by their ids; `index`: words of removed ones may be in the index yet."""
+    """`chats` are the ids to remove; `index`: the index may still have words of removed chats."""
 
     chats: tuple[str, ...] = ()
     index: bool = False
@@ -25,7 +25,7 @@ def file_of(database: Path) -> Path:
 
 
 def load(database: Path) -> Owed:
-    """A file that cannot be read says nothing of chats: the index alone is looked after."""
+    """An unreadable file names no chats: only the index is cleaned."""
     path = file_of(database)
     try:
         return msgspec.json.decode(path.read_bytes(), type=Owed)
@@ -36,7 +36,7 @@ def load(database: Path) -> Owed:
 
 
 def save(database: Path, owed: Owed) -> None:
-    """It is on the disk when this returns. Raises OSError."""
+    """Returns once it is on the disk. Raises OSError."""
     if owed == Owed():
         file_of(database).unlink(missing_ok=True)
     else:

@@ -1,6 +1,6 @@
-"""A SQLite file as bytes: its pages with the write-ahead log applied, and records found in them.
+"""A SQLite file as bytes: its pages with the write-ahead log applied, and the records in them.
 
-Pure; for databases that SQLite itself cannot read any more. Formats: sqlite.org/fileformat2.html.
+Pure; for databases that SQLite itself can no longer read. Formats: sqlite.org/fileformat2.html.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Value = int | float | bytes | None
 
 
 class Record(Struct, frozen=True):
-    """One row as bytes: texts and blobs alike. `whole`: no page of it is missing."""
+    """One row, with texts and blobs as bytes. `whole`: none of its pages is missing."""
 
     values: tuple[Value, ...]
     whole: bool
@@ -30,7 +30,7 @@ class Record(Struct, frozen=True):
 
 
 class Image:
-    """The database as of its last commit. A page size that is lost is taken to be the usual one."""
+    """The database as of its last commit. If the page size is lost, the usual one is assumed."""
 
     def __init__(self, data: bytes, log: bytes = b"") -> None:
         self.page_size = _page_size(data, log)
@@ -45,12 +45,12 @@ class Image:
 
     @classmethod
     def of_every_version(cls, data: bytes, log: bytes) -> Image:
-        """All pages that are in the log, whether they were committed and are whole or not: the
-        latest of each number in its place, and every one of them behind the last page."""
+        """All pages of the log, committed and intact or not: the latest version of each page at its
+        position, and all versions after the last page."""
         image = cls(data, log)
         size = image.page_size
         frames = list(_every_frame(log, size))
-        # a number that is damaged must not make a file of terabytes
+        # a damaged page number must not make a file of terabytes
         most = len(image.data) // size + len(frames)
         latest = {number: page for number, page in frames if 0 < number <= most}
         count = max([len(image.data) // size, *latest])
@@ -66,7 +66,7 @@ class Image:
         return self.page_size - (reserved if reserved <= 64 else 0)
 
     def record(self, start: int, types: Sequence[int], header: int) -> Record | None:
-        """The record whose header of `header` bytes with these serial types is at `start`."""
+        """The record at `start`, whose header has `header` bytes and these serial types."""
         lengths = [_length(kind) for kind in types]
         if any(length is None for length in lengths):
             return None
@@ -84,7 +84,7 @@ class Image:
         return Record(tuple(values), whole, start, end)
 
     def _payload(self, start: int, total: int, room: int) -> tuple[bytes | None, int, bool]:
-        """A payload with its overflow pages; its end in its first page; whether all was there."""
+        """A payload with its overflow pages; its end in the first page; whether it is complete."""
         usable = self._usable
         most = usable - 35
         if total <= most:
@@ -107,7 +107,7 @@ class Image:
             parts.append(self.data[at + 4 : at + 4 + min(missing, usable - 4)])
             missing -= usable - 4
             following = _number(self.data, at)
-            # long texts are mostly written in one go: a lost link leads to the next page
+            # long texts are mostly written in one go: after a lost link try the next page
             page = following if 1 < following <= last else page + 1
         payload = b"".join(parts)
         whole = len(payload) == total
@@ -115,7 +115,7 @@ class Image:
 
 
 def header_at(data: bytes, at: int) -> tuple[list[int], int] | None:
-    """The serial types of a record header at `at` and its length; None if it is none."""
+    """The serial types of a record header at `at` and its length; None if it is not one."""
     size, used = _varint(data, at)
     if size < 2 or size > 64 or at + size > len(data):
         return None
@@ -172,7 +172,7 @@ def _page_size(data: bytes, log: bytes) -> int:
 
 
 def _committed_pages(log: bytes, page_size: int) -> Iterator[tuple[int, bytes]]:
-    """The log's pages up to its last whole commit, in order: later ones replace earlier ones."""
+    """The log's pages up to its last intact commit, in order: later ones replace earlier ones."""
     if len(log) < _WAL_HEADER or _number(log, 0) not in _WAL_MAGICS:
         return
     if _number(log, 8) != page_size:
@@ -197,9 +197,8 @@ def _committed_pages(log: bytes, page_size: int) -> Iterator[tuple[int, bytes]]:
 
 
 def has_lost_commits(log: bytes) -> bool:
-    """True if the log holds commits that SQLite will not take, because a frame before them or of
-    them was damaged. (One that was never finished is no loss: nobody was told that it was
-    stored.)"""
+    """True if the log holds commits that SQLite will not apply, because one of their frames, or an
+    earlier one, is damaged. (An unfinished commit is no loss: it was never reported as stored.)"""
     size = _number(log, 8)
     if size not in _PAGE_SIZES:
         return len(log) > _WAL_HEADER

@@ -1,8 +1,8 @@
-"""Everything that can still be read of a damaged database, in a new one. Storage thread.
+"""Salvages everything readable in a damaged database into a new one. Storage thread.
 
-Three readers, the surest first: SQLite itself, as far as it gets; rows found in the file's bytes;
-the copies in `backups/`, for what the file has lost. A message whose place in the tree is lost goes
-after the one before it, and text whose message is lost into a chat of its own.
+Three sources, the most reliable first: SQLite itself, as far as it gets; rows found in the file's
+bytes; the copies in `backups/`, for rows lost in the file. A message that lost its position in the
+tree follows the one before it, and text that lost its message goes into a separate chat.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 class Saved(Struct):
-    """Rows by their keys, and what happened on the way."""
+    """Rows by their keys, and statistics of the salvage."""
 
     chats: dict[str, Row] = field(default_factory=dict)
     messages: dict[str, Row] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Saved(Struct):
     turns: dict[int, Row] = field(default_factory=dict)
     folders: dict[str, Row] = field(default_factory=dict)
     unsent: dict[str, Row] = field(default_factory=dict)
-    # the rows that were read, before anything was put in their place
+    # counts of the rows read, before lost ones were replaced
     readable_messages: int = 0
     readable_chats: int = 0
     from_copies: int = 0
@@ -48,13 +48,13 @@ class Saved(Struct):
 
 
 def read_damaged(data: bytes, log: bytes, copies: Sequence[Path], expected: int) -> Saved:
-    """Remains of a database file and its write-ahead log. `expected` messages were in it."""
+    """Remains of a database file and its write-ahead log, which held `expected` messages."""
     saved = Saved()
     image = Image(data, log)
     with _opened(image.data) as connection:
         _read_tables(connection, saved)
     _add_carved(saved, carving.carve(image))
-    # contents of a torn log beyond its last whole commit, and older versions of lost pages
+    # pages of a torn log after its last intact commit, and older versions of lost pages
     image = Image.of_every_version(data, log)
     found = carving.carve(image)
     _add_carved(saved, found)
@@ -75,7 +75,7 @@ def read_damaged(data: bytes, log: bytes, copies: Sequence[Path], expected: int)
 
 
 def write(saved: Saved, engine: Engine) -> None:
-    """Into an empty database with the current schema, in one transaction. May be called again."""
+    """Write into an empty database with the current schema, in one transaction. Can be repeated."""
     if not saved.complete:
         _complete(saved)
         saved.complete = True
@@ -89,7 +89,7 @@ def write(saved: Saved, engine: Engine) -> None:
             (tables.folders, saved.folders.values()),
             (tables.unsent, saved.unsent.values()),
         ):
-            # one by one: a column that is damaged costs its row at most
+            # one by one: a damaged column costs its row at most
             for row in found:
                 with contextlib.suppress(Exception), connection.begin_nested():
                     connection.execute(insert(table).values(**row))
@@ -100,14 +100,14 @@ def write(saved: Saved, engine: Engine) -> None:
 
 @contextlib.contextmanager
 def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
-    """The bytes as a database in memory; nothing on disk is touched."""
+    """The bytes as a database in memory; the disk is not touched."""
     connection = sqlite3.connect(":memory:")
     try:
         if len(data) >= 100:
             data = data[:18] + b"\1\1" + data[20:]
             with contextlib.suppress(sqlite3.Error):
                 connection.deserialize(data)
-        # text that is not UTF-8 is text all the same
+        # text that is not UTF-8 is still text
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.row_factory = sqlite3.Row
         yield connection
@@ -116,7 +116,7 @@ def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
 
 
 def _read_tables(connection: sqlite3.Connection, saved: Saved) -> None:
-    """Rows that are not known yet, as far as SQLite gets, from both ends of each table."""
+    """Read new rows, as far as SQLite gets, from both ends of each table."""
     places: tuple[tuple[Table, dict[Any, Row], tuple[str, ...]], ...] = (
         (tables.chats, saved.chats, ("id",)),
         (tables.messages, saved.messages, ("id",)),
@@ -127,7 +127,7 @@ def _read_tables(connection: sqlite3.Connection, saved: Saved) -> None:
         (tables.unsent, saved.unsent, ("chat_id",)),
     )
     for table, known, keys in places:
-        # as the file calls them, and as this version does
+        # the file's column names, and this version's
         columns = {column.name: column.key for column in table.columns}
         for order in ("", " ORDER BY rowid DESC"):
             with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeError):
@@ -175,7 +175,7 @@ def _is_sound(part: Row) -> bool:
 
 
 def _better(one: Row, other: Row) -> bool:
-    """True if a part that was found again says more than the one that is known."""
+    """True if the newly found version of a part is more complete than the known one."""
     if _is_sound(one) != _is_sound(other):
         return _is_sound(one)
     return not _is_sound(other) and len(one["text"].strip("\0")) > len(other["text"].strip("\0"))
@@ -186,13 +186,13 @@ def _text_of(saved: Saved, message_id: str) -> bool:
     if status in (MessageStatus.OPEN.value, MessageStatus.FAILED.value):
         return True
     found = [position for one, position in saved.parts if one == message_id]
-    # a gap is a part that is lost
+    # a gap means a lost part
     whole = bool(found) and sorted(found) == list(range(len(found)))
     return whole or any(key[0] == message_id for key in saved.journal)
 
 
 def _loose_text(saved: Saved, image: Image, found: carving.CarvedRows) -> Iterator[str]:
-    """Text in the file that is in none of the rows."""
+    """Text in the file outside all rows."""
     known = "\n".join(
         str(row.get(name) or "")
         for table in (saved.parts, saved.journal, saved.chats, saved.messages)
@@ -201,7 +201,7 @@ def _loose_text(saved: Saved, image: Image, found: carving.CarvedRows) -> Iterat
     )
     told: set[str] = set()
     for text in carving.fragments(image, found):
-        # a row's own bytes around it are no text
+        # the first and last character may be bytes of the row around the text
         if len(told) >= _MOST_FRAGMENTS:
             return
         if text not in told and text not in known and text[1:-1] not in known:
@@ -209,11 +209,11 @@ def _loose_text(saved: Saved, image: Image, found: carving.CarvedRows) -> Iterat
             yield text
 
 
-# --- making it whole ---------------------------------------------------------------------
+# --- completion --------------------------------------------------------------------------
 
 
 def _complete(saved: Saved) -> None:
-    """Give every message a chat and a place, every text a message."""
+    """Give every message a chat and a position, and every text a message."""
     now = now_ms()
     for one in {key[0] for key in (*saved.parts, *saved.journal)} - set(saved.messages):
         chat_id = _loose_chat(saved, RECOVERED_CHAT, now)
@@ -255,17 +255,17 @@ def _complete(saved: Saved) -> None:
                 chat[name] = value
     for one, row in saved.messages.items():
         for position in _gaps(saved, one, row.get("role") == "user"):
-            # marked as damaged when it is shown, and no reason to salvage once more
+            # marked as damaged when shown, and no reason to salvage again
             saved.parts[one, position] = {**_part(one, ""), "position": position, "digest": 0}
     for part in saved.parts.values():
-        # a damaged file stays marked: its digest does not fit
+        # a damaged file stays marked: its digest does not match
         for name in ("data", "blob"):
             part.setdefault(name, None)
         part.setdefault("digest", rows.stored_part(part).whole_digest())
 
 
 def _gaps(saved: Saved, message_id: str, has_text: bool) -> list[int]:
-    """Messages that lost parts: before others, or all of them."""
+    """Positions of a message's lost parts: those before others, or the only one."""
     found = {position for one, position in saved.parts if one == message_id}
     last = max(found, default=0 if has_text else -1)
     return [position for position in range(last + 1) if position not in found]
@@ -311,7 +311,7 @@ def _add_message(saved: Saved, one: str, chat_id: str, now: int) -> None:
     }
     siblings = [row for row in saved.messages.values() if row["chat_id"] == chat_id]
     if len(siblings) > 1:
-        # one after the other, so that all of them are on show
+        # in sequence, so that all of them are shown
         saved.messages[one]["parent_id"] = siblings[-2]["id"]
         siblings[-2]["active_child_id"] = one
 

@@ -1,4 +1,4 @@
-"""SQLite's errors by kind: what happened and what to do, in words that quote nothing.
+"""SQLite's errors by kind: what happened and what to do, without quoting data.
 
 SQLite's own messages can hold text of a chat, so they are neither shown nor logged.
 """
@@ -12,7 +12,7 @@ from headstart.core.errors import DatabaseProblem
 
 
 class DatabaseTrouble(Enum):
-    """By the code of the phrase that says it."""
+    """Kinds of errors, by the code of their phrase."""
 
     FULL = "disk-full"
     READ_ONLY = "file-not-writable"
@@ -24,7 +24,7 @@ class DatabaseTrouble(Enum):
     OTHER = "sqlite-refused"
 
 
-# the first byte of SQLite's result code
+# the low byte of SQLite's result code
 _BY_CODE = {
     5: DatabaseTrouble.BUSY,
     6: DatabaseTrouble.BUSY,
@@ -36,11 +36,11 @@ _BY_CODE = {
     26: DatabaseTrouble.DAMAGED,
 }
 _CORRUPT_VTAB = 267
-# a row belongs to another one that is not there
+# a row refers to a missing one
 _FOREIGN_KEY = 787
-# damaged, and a constraint without a name
+# damage, or a constraint without a name
 _UNTOLD = (11, 19)
-# troubles that keep a file from being written although it may be read
+# errors that prevent writing a file that may still be readable
 CANNOT_WRITE = (
     DatabaseTrouble.FULL,
     DatabaseTrouble.READ_ONLY,
@@ -50,7 +50,7 @@ CANNOT_WRITE = (
 
 
 def trouble_of(error: BaseException) -> DatabaseTrouble:
-    """The kind of an error of SQLite's, SQLAlchemy's around one, or of the system's."""
+    """The kind of an error of SQLite's, of SQLAlchemy's around one, or of the system's."""
     cause = getattr(error, "orig", None) or error
     if isinstance(cause, OSError):
         return {
@@ -68,8 +68,8 @@ def trouble_of(error: BaseException) -> DatabaseTrouble:
 
 
 def is_of_index(error: BaseException) -> bool:
-    """True if it can be that the index of words is damaged, which can be made again: a virtual
-    table says so, or texts cannot be written for a reason that is none of theirs."""
+    """True if the error may come from damage to the index of words, which can be rebuilt: a virtual
+    table reports it, or texts cannot be written for a reason that is not their own."""
     cause = getattr(error, "orig", None) or error
     code, statement = getattr(cause, "sqlite_errorcode", None), getattr(error, "statement", "")
     return code == _CORRUPT_VTAB or (code in _UNTOLD and " parts" in str(statement))
@@ -81,5 +81,5 @@ def is_database_error(error: BaseException) -> bool:
 
 
 def problem_of(error: BaseException) -> DatabaseProblem:
-    """`error` in words for the user."""
+    """`error` as a message for the user."""
     return DatabaseProblem("database-failed", reason=trouble_of(error).value)

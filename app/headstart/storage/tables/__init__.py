@@ -1,1 +1,1 @@
-"""The tables as SQLAlchemy and SQLite see them, and rows as values."""
+"""The tables in SQLAlchemy and SQLite, and the conversion of rows to values."""

@@ -1,7 +1,7 @@
-"""The tables, as SQLAlchemy sees them; migrations/ is what really makes them.
+"""The tables in SQLAlchemy: new databases are made from them, migrations/ updates older ones.
 
 Messages form a tree: `parent_id` points up, `active_child_id` (and the chat's `active_root_id`)
-says which version is on show below. Text ids are random, times are milliseconds (UTC).
+selects the shown version below. Text ids are random, times are milliseconds (UTC).
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ chats = Table(
     Column("pinned", Boolean, nullable=False),
     Column("created_at", Integer, nullable=False),
     Column("updated_at", Integer, nullable=False),
-    # set by delete, cleared when it is brought back; the row goes when the trash is swept
+    # set by delete, cleared by restore; the row is removed when the trash is swept
     Column("deleted_at", Integer),
     Column("model", Text),
     # ChatOptions as JSON: read whole, never searched
     Column("options", Text, nullable=False),
     Column("active_root_id", Text),
-    # messages of the active branch; empty where that is not known
+    # number of messages of the active branch; empty if unknown
     Column("shown", Integer),
-    # of conversation files: names of folders with slashes between them, and JSON that is kept
+    # from conversation files: folder names separated by slashes, and JSON kept for export
     Column("folder", Text),
     Column("extra", Text),
     # JSON: a list of names
     Column("tags", Text),
     Column("archived_at", Integer),
-    # a reply came that nobody has seen yet
+    # it has a reply that was not shown yet
     Column("unseen", Boolean),
     Index("ix_chats_updated_at", "updated_at"),
 )
@@ -60,13 +60,13 @@ messages = Table(
     Column("role", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("created_at", Integer, nullable=False),
-    # of the model that wrote it: its name, see below for its server and key
+    # the model that wrote it: its name; its server and key are in columns below
     Column("model", Text),
     Column("error", Text),
     Column("active_child_id", Text),
     Column("model_host", Text),
     Column("model_key", Text),
-    # JSON that is kept for conversation files
+    # JSON kept for exported conversation files
     Column("extra", Text),
     Index("ix_messages_chat", "chat_id", "position"),
     Index("ix_messages_parent", "parent_id"),
@@ -82,9 +82,9 @@ parts = Table(
     Column("text", Text, nullable=False),
     # run lengths by origin, JSON [[length, origin], ...]; the tint survives a restart
     Column("origins", Text, nullable=False),
-    # of the text, see `rows.digest_of`: SQLite itself does not notice a changed byte
+    # digest of the text, see `rows.digest_of`: SQLite itself does not notice a changed byte
     Column("digest", Integer),
-    # of a part that is more than text: what else it says, as JSON, and the blob that it needs
+    # for a part beyond text: its other data, as JSON, and the blob that it needs
     Column("data", Text),
     Column("blob", Text),
     Index("ix_parts_blob", "blob"),
@@ -104,25 +104,25 @@ turns = Table(
     Column("generated_tokens", Integer, nullable=False),
     Column("generate_seconds", Float, nullable=False),
     Column("seed", Integer),
-    # figures of speculation; empty where it was off, and before it existed
+    # stats of speculation; empty if it was off, and before it existed
     Column("rounds", Integer),
     Column("draft_tested", Integer, key="draft_verified"),
     Column("draft_accepted", Integer),
     Column("repeat_tested", Integer, key="lookup_verified"),
     Column("repeat_accepted", Integer, key="lookup_accepted"),
     Column("plain_seconds", Float),
-    # where reused tokens came from, and what was recomputed and why
+    # sources of reused tokens, the number of recomputed ones, and the reason
     Column("from_memory", Integer, nullable=False, server_default="0"),
     Column("from_disk", Integer, nullable=False, server_default="0"),
     Column("ahead", Integer, nullable=False, server_default="0"),
     Column("reread", Integer, key="recomputed", nullable=False, server_default="0"),
     Column("reread_reason", Text, nullable=False, server_default=""),
-    # until the first word that was no reasoning
+    # until the first token after the reasoning
     Column("reasoning_seconds", Float),
     Index("ix_turns_message", "message_id"),
 )
 
-# folders of chats that have settings of their own, or no chats yet; a path is names with slashes
+# folders of chats with their own settings, or without chats; a path is names with slashes
 folders = Table(
     "folders",
     metadata,
@@ -131,7 +131,7 @@ folders = Table(
     # ChatOptions as JSON
     Column("options", Text, nullable=False),
     Column("model", Text),
-    # whether its chats are out of sight in the list
+    # whether its chats are hidden in the list
     Column("folded", Boolean, nullable=False),
 )
 
@@ -143,7 +143,7 @@ unsent = Table(
     Column("text", Text, nullable=False),
     # JSON: rows of parts
     Column("parts", Text, nullable=False),
-    # of a chat without messages: what was chosen for it, as JSON
+    # for a chat without messages: its settings, as JSON
     Column("begun", Text),
     Column("updated_at", Integer, nullable=False),
 )
@@ -157,11 +157,11 @@ speed_profiles = Table(
     Column("device", Text, primary_key=True),
     Column("kind", Text, primary_key=True),
     Column("updated_at", Integer, nullable=False),
-    # JSON of the engine's own: read whole, by the engine only
+    # JSON in the engine's format: read as a whole, by the engine only
     Column("data", Text, nullable=False),
 )
 
-# one row for each file of KV state under prefixes/; the file says the same in its header
+# one row for each file of KV state under prefixes/; the file's header holds the same data
 prefix_records = Table(
     "prefix_records",
     metadata,
@@ -176,7 +176,7 @@ prefix_records = Table(
     Column("used", Integer, nullable=False),
 )
 
-# which chat needs which record; no foreign key to chats: a deleted chat is hidden first
+# records that each chat needs; no foreign key to chats: a deleted chat is hidden first
 prefix_uses = Table(
     "prefix_uses",
     metadata,
@@ -197,16 +197,16 @@ prefix_written = Table(
     Column("bytes", Integer, nullable=False),
 )
 
-# the parts of each chat's last prompt, to say why tokens are recomputed
+# the parts of each chat's last prompt, to explain why tokens are recomputed
 prefix_traces = Table(
     "prefix_traces",
     metadata,
     Column("chat_id", Text, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),
-    # JSON of the engine's own, digests instead of words
+    # JSON in the engine's format, with digests instead of text
     Column("data", Text, nullable=False),
 )
 
-# the tokens of replies whose text, tokenized again, would give others
+# tokens of replies whose text would be tokenized differently
 prefix_reply_tokens = Table(
     "prefix_spellings",
     metadata,
@@ -215,7 +215,7 @@ prefix_reply_tokens = Table(
     Column("tokens", LargeBinary, nullable=False),
 )
 
-# text streamed since the message was opened; gone once its parts are written
+# text streamed since the message was opened; removed once its parts are written
 journal = Table(
     "journal",
     metadata,

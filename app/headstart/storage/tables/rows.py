@@ -1,4 +1,4 @@
-"""Rows to values and back; the only place that knows both shapes."""
+"""Conversion between rows and values; the only module that knows both forms."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from headstart.core.text.whole import whole_json
 from headstart.core.told import from_stored, told
 
 _E = TypeVar("_E", bound=Enum)
-# the code of an error for a message whose row cannot be read
+# the code of the error for a message with an unreadable row
 DAMAGED = "message-damaged"
 
 
@@ -50,7 +50,7 @@ def encode_options(options: ChatOptions) -> str:
 
 
 def decode_options(text: str) -> ChatOptions:
-    """A chat's options; a value this version cannot read falls back to the settings."""
+    """A chat's options; a value that this version cannot read falls back to the settings."""
     try:
         values = msgspec.json.decode(text)
         return msgspec.convert(with_new_names(values), ChatOptions)
@@ -63,7 +63,7 @@ def encode_origins(origins: Iterable[OriginRun]) -> str:
 
 
 def decode_origins(text: str) -> tuple[OriginRun, ...]:
-    """Origins of a text's characters; nothing where that cannot be read any more."""
+    """Origins of a text's characters; empty if they cannot be read."""
     try:
         return tuple(OriginRun(int(length), Origin(origin)) for length, origin in json.loads(text))
     except (ValueError, TypeError):
@@ -71,7 +71,7 @@ def decode_origins(text: str) -> tuple[OriginRun, ...]:
 
 
 def digest_of(text: str) -> int:
-    """64 bits with a sign, as SQLite has integers: XXH3 of the text's UTF-8."""
+    """A signed 64-bit integer, as in SQLite: XXH3 of the text's UTF-8."""
     return int(xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))) - (1 << 63)
 
 
@@ -85,15 +85,15 @@ class StoredPart(NamedTuple):
     digest: int | None
 
     def whole_digest(self) -> int:
-        """The digest of parts; for written ones that of the text alone, as in older versions."""
+        """The digest of a part; for written parts that of the text alone, as in older versions."""
         if self.data is None and self.blob is None:
             return digest_of(self.text)
         return digest_of("\x1f".join((self.kind, self.text, self.data or "", self.blob or "")))
 
     @property
     def is_sound(self) -> bool:
-        """True if it is as it was stored; texts from before there were digests are trusted, unless
-        they show that bytes of them are gone."""
+        """True if it is unchanged since it was stored; texts from before there were digests are
+        trusted, unless bytes are visibly missing."""
         if self.digest is not None:
             return self.whole_digest() == self.digest
         return "\0" not in self.text and "\N{REPLACEMENT CHARACTER}" not in self.text
@@ -132,7 +132,7 @@ def encode_names(names: Sequence[str]) -> str | None:
 
 
 def decode_names(text: object) -> tuple[str, ...]:
-    """A list of names; none for one that cannot be read."""
+    """A list of names; empty if it cannot be read."""
     try:
         found = json.loads(text) if isinstance(text, str) else []
     except ValueError:
@@ -141,14 +141,14 @@ def decode_names(text: object) -> tuple[str, ...]:
 
 
 def part_value(row: Row[Any]) -> tuple[Part, bool]:
-    """A part, and whether it is as it was stored; see `part_of`."""
+    """A part, and whether it is unchanged since it was stored; see `part_of`."""
     values = row._asdict()
     return part_of(stored_part(values), values["origins"])
 
 
 def part_of(stored: StoredPart, origins: str) -> tuple[Part, bool]:
-    """A part, and whether it is as it was stored. Characters that are gone are marked; what is not
-    known, or cannot be read any more, is kept as it is."""
+    """A part, and whether it is unchanged since it was stored. Lost characters are marked; unknown
+    or unreadable data is kept as it is."""
     kind, sound = _one_of(PartKind, stored.kind), stored.is_sound
     shown = stored.text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     plain = stored.data is None and stored.blob is None
@@ -167,7 +167,7 @@ def part_of(stored: StoredPart, origins: str) -> tuple[Part, bool]:
 
 
 def part_row(part: Part) -> dict[str, Any]:
-    """The columns of a part, without those that say where it belongs."""
+    """The columns of a part, except those that locate it."""
     data, blob, digest = None, None, None
     if isinstance(part, UnknownPart):
         kind, data, blob, digest = part.name, part.data, part.blob_digest, part.digest
@@ -203,7 +203,7 @@ def _one_of(kind: type[_E], value: object) -> _E | None:
 
 
 def stats_value(row: Row[Any]) -> TurnStats | None:
-    """None for a row that cannot be read: figures are no words."""
+    """Returns None for an unreadable row: stats are dispensable."""
     finish = _one_of(FinishReason, row.finish)
     if finish is None:
         return None
@@ -238,7 +238,7 @@ def stats_value(row: Row[Any]) -> TurnStats | None:
 
 
 def stats_row(stats: TurnStats) -> dict[str, Any]:
-    """The columns of a turn, without those that say which one it is."""
+    """The columns of a turn, except those that identify it."""
     row = {
         "finish": stats.finish.value,
         "prompt_tokens": stats.prompt_tokens,
@@ -269,7 +269,7 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
 
 
 def role_of(name: object, model: object) -> Role:
-    """A message's role, which may be damaged: text that a model wrote is a reply."""
+    """A message's role, or one derived for a damaged role: text that a model wrote is a reply."""
     found = _one_of(Role, name)
     return found if found is not None else Role.ASSISTANT if model else Role.USER
 
@@ -287,14 +287,14 @@ def message_value(
     versions: int,
     parent_id: str | None,
 ) -> Message:
-    """A message whose row or text is damaged says so in its `error`, and is shown all the same."""
+    """A message; one with a damaged row or text says so in its `error`, and is shown regardless."""
     found = list(parts)
     role, status = _one_of(Role, row.role), _one_of(MessageStatus, row.status)
     written = role is Role.USER or (stats is not None and stats.generated_tokens > 0)
     empty = not found and written and row.error is None
     sound = role is not None and status is not None and all(one[1] for one in found) and not empty
     if role is None:
-        # replies have figures or were begun by a model
+        # replies have stats or were begun by a model
         role = Role.ASSISTANT if row.model or stats is not None else Role.USER
     return Message(
         id=row.id,

@@ -1,9 +1,9 @@
-"""The index of words over the texts of messages, as SQL. Migration 0008 makes it; one of another
-make is made again when the database is opened.
+"""The index of words over the texts of messages, as SQL. Migration 0008 creates it; one made with
+other rules is rebuilt when the database is opened.
 
-An FTS5 table over a view: the words are in the index only, the texts stay where they are. `fold`
-(see `folding`) is a function that every connection has. Ranges of parts that are not in the index
-yet are listed; the program adds them while nothing else is to be done.
+An FTS5 table over a view: the index stores only the words, the texts stay in their table. `fold`
+(see `folding`) is a function of every connection. Ranges of parts not indexed yet are listed; the
+program adds them while it is idle.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ADD = (
 )
 _VIEW = f"""CREATE VIEW {TABLE}_texts AS
 SELECT rowid AS id, fold(text) AS text FROM parts WHERE kind IN {_KINDS}"""
-# an index is made again where its SQL is another one: the order of the categories changes with
-# `fold`, by whose words a text is taken out again
+# a different SQL has the index rebuilt: the order of the categories must change with `fold`,
+# because removing a text from the index requires the same folded words
 _INDEX = f"""CREATE VIRTUAL TABLE {TABLE} USING fts5(
 text, content='{TABLE}_texts', content_rowid='id',
 tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co So'")"""
@@ -47,14 +47,14 @@ CREATE = (
 
 
 def is_of_this_make(made: str) -> bool:
-    """True for the SQL of an index as it is made now."""
+    """True for the SQL of an index made with the current rules."""
     return " ".join(made.split()) == " ".join(_INDEX.split())
 
 
 def empty(connection: sqlite3.Connection) -> None:
-    """Have nothing in the index of a database that has one; it is made again in time."""
+    """Clear the index of a database, if it has one; it is rebuilt later."""
     found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TABLE,)).fetchone()
-    # the records of a table without words: what it counts, and its structure
+    # the only records of an index without words: its counts, and its structure
     words = f"SELECT 1 FROM {TABLE}_data WHERE id NOT IN (1, 10) LIMIT 1"
     if found is not None and connection.execute(words).fetchone() is not None:
         connection.execute(f"INSERT INTO {TABLE}({TABLE}) VALUES ('delete-all')")

@@ -1,1 +1,1 @@
-"""One module a schema change; a released one is never edited."""
+"""One module per schema change; a released one is never edited."""

@@ -1,4 +1,4 @@
-"""Stored KV state: its records, which chat needs which, what was written, what prompts were."""
+"""Stored KV state: records, the chats that need them, bytes written, traces of prompts."""
 
 from __future__ import annotations
 

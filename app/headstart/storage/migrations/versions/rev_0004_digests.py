@@ -1,4 +1,4 @@
-"""A digest beside each text, so that text which changed on the disk is noticed."""
+"""A digest beside each text, which reveals changes on the disk."""
 
 from __future__ import annotations
 

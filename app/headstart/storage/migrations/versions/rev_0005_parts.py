@@ -1,4 +1,4 @@
-"""Parts of any kind: what is more than text is JSON, and names its blob; who wrote a message."""
+"""Parts of any kind: data beyond text is JSON, and names its blob; the model of a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Number of a chat's messages on show: the active branch, without other versions."""
+"""Number of a chat's shown messages: the active branch, without other versions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from alembic import op
 revision = "0006"
 down_revision = "0005"
 
-# UNION and not UNION ALL: a damaged tree may have a circle
+# UNION and not UNION ALL: a damaged tree may have a cycle
 _COUNT = """
 WITH RECURSIVE branch(chat, message) AS (
     SELECT id, active_root_id FROM chats WHERE active_root_id IS NOT NULL

@@ -1,4 +1,4 @@
-"""Facts of conversation files beside their text: a chat's folder, and what is kept of them."""
+"""Data of conversation files beyond their text: a chat's folder, and JSON kept for export."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Finding and order: an index of words, folders with settings, tags, archive, unsent text; and how
-long a model thought."""
+"""Search and order: an index of words, folders with settings, tags, archive, unsent text; and the
+duration of reasoning."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def upgrade() -> None:
 
 
 def _take_tags() -> None:
-    """They were kept with what the database had no place for."""
+    """Move tags out of `extra`, which held data without a column."""
     connection = op.get_bind()
     query = "SELECT id, extra FROM chats WHERE extra LIKE '%tags%'"
     for chat_id, text in connection.exec_driver_sql(query).all():

@@ -1,4 +1,4 @@
-"""A kind for each measured profile, in the place of drafts that stood for one, as "(tuning)"."""
+"""A kind for each measured profile, in place of pseudo-drafts that stood for one: "(tuning)"."""
 
 from __future__ import annotations
 
