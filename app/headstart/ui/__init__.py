@@ -1,1 +1,1 @@
-"""The window: PySide6 and qasync live here and nowhere else. Everything on the main thread."""
+"""The window: the only package that uses PySide6 and qasync. Everything on the main thread."""

@@ -1,4 +1,4 @@
-"""One file of the next message, as the window shows it; and what is said of files. Pure."""
+"""A file of the next message as the window shows it, and the texts about files. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headstart.ui.wording import say
 
 
 class Attachment(Struct, frozen=True):
-    """`part` when it is read, `fraction` until then; `tokens` when they are counted."""
+    """Has `part` once the file is read, `fraction` until then, `tokens` once they are counted."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class Attachment(Struct, frozen=True):
 
     @property
     def warning(self) -> str:
-        """Text that a model would miss, in a few words; "" for none."""
+        """Short warning about pages without text; "" for none."""
         if not isinstance(self.part, FilePart):
             return ""
         missing = pages_without_text(self.part.text, self.part.pages)
@@ -62,7 +62,7 @@ def only_marks(part: FilePart) -> bool:
 
 
 def facts_of(part: FilePart | ImagePart) -> str:
-    """Facts of a file besides its name."""
+    """Dimensions of an image, or the pages or size of another file."""
     if isinstance(part, ImagePart):
         return f"{locale().number(part.width)} × {locale().number(part.height)}"
     return pages_of(part) or size_text(part.blob.size)
@@ -75,7 +75,7 @@ def pages_of(part: FilePart) -> str:
 
 
 def part_words(part: OtherPart) -> str:
-    """The part in one line, for people."""
+    """One-line description of the part for the user."""
     match part:
         case FilePart(chosen=""):
             return say("window.file", name=part.name, size=part.blob.size)

@@ -1,4 +1,4 @@
-"""Content of a file that belongs to a message: its text as the model gets it, or its picture."""
+"""Window with the content of a message's file: the text that the model gets, or the image."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headstart.ui.kit.pictures import fitted
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
-# characters that are shown of a text; the whole of it is in the saved copy
+# characters shown of a text; the saved copy is complete
 _SHOWN = 400_000
 
 

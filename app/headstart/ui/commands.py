@@ -1,4 +1,4 @@
-"""Commands: the one registry of what the user can do, with names, icons and keys. Main thread.
+"""Commands: the only registry of the user's actions, with names, icons and keys. Main thread.
 
 Shortcuts, the header, menus and the actions under a message are views of it.
 """
@@ -29,7 +29,7 @@ def _for_each(_item: object) -> bool:
 
 
 class Command(Struct, frozen=True):
-    """Something that the window can do. `keys` as QKeySequence reads them; "" for none."""
+    """An action of the window. `keys` in the syntax of QKeySequence; "" for none."""
 
     id: str
     run: Callable[[], object]
@@ -37,7 +37,7 @@ class Command(Struct, frozen=True):
     keys: str = ""
     enabled: Callable[[], bool] = _always
     more_keys: tuple[str, ...] = ()
-    # also while a sheet is in front
+    # also available while a sheet is in front
     always: bool = False
 
     @property
@@ -46,27 +46,27 @@ class Command(Struct, frozen=True):
 
     @property
     def hint(self) -> str:
-        """The title, and the keys as this system writes them."""
+        """The title, with the keys as this system displays them."""
         return f"{self.title} ({key_text(self.keys)})" if self.keys else self.title
 
 
 class ItemCommand(Struct, Generic[T], frozen=True):
-    """Something that can be done with a chat, or a message; `shown` says with which ones."""
+    """An action on a chat, message or folder; `shown` tells whether an item offers it."""
 
     id: str
     run: Callable[[T], object]
     icon: str = ""
     keys: str = ""
     shown: Callable[[T], bool] = _for_each
-    # not while a reply is written in the chat
+    # not available while a reply is being written in the chat
     needs_idle: bool = False
     # begins a new group in a menu
     apart: bool = False
-    # the same with several at once; None where it cannot be done with them
+    # the same action on several items at once; None if it takes only one
     many: Callable[[Sequence[T]], object] | None = None
-    # of those that have a row of buttons: in its menu
+    # in a row of buttons: listed in its menu instead
     minor: bool = False
-    # with its words, and there for who does not come near, too
+    # in a row of buttons: shown with its title, and without hovering
     prominent: bool = False
 
     @property
@@ -75,7 +75,7 @@ class ItemCommand(Struct, Generic[T], frozen=True):
 
 
 class Commands:
-    """`chat`, `message` and `folder` are in the order in which menus show them."""
+    """The registry; `chat`, `message` and `folder` are in menu order."""
 
     def __init__(self) -> None:
         self.fill()
@@ -87,7 +87,7 @@ class Commands:
         message: tuple[ItemCommand[Message], ...] = (),
         folder: tuple[ItemCommand[Folder], ...] = (),
     ) -> None:
-        """Register commands, in the place of those that were registered."""
+        """Register commands in place of the previous ones."""
         self._window = {command.id: command for command in window}
         self.chat = chat
         self.message = message
@@ -100,13 +100,13 @@ class Commands:
         return self._window[command_id]
 
     def run(self, command_id: str) -> None:
-        """Do it, if it can be done now."""
+        """Run a command if it is enabled."""
         command = self[command_id]
         if command.enabled():
             command.run()
 
     def add_shortcuts(self, window: QWidget, blocked: Callable[[], bool]) -> None:
-        """While something is in front, only what leaves it works."""
+        """Add the shortcuts of `window`; while `blocked`, only `always` commands run."""
 
         def run(command: Command) -> None:
             if command.always or not blocked():
@@ -118,7 +118,7 @@ class Commands:
                 shortcut.activated.connect(partial(run, command))
 
     def bind(self, button: QAbstractButton, command_id: str) -> None:
-        """Have a button do it, and say so."""
+        """Have a button run a command, and take its title and hint."""
         command = self[command_id]
         button.setToolTip(command.hint)
         button.setAccessibleName(command.title)

@@ -1,7 +1,7 @@
-"""The open chat: the one owner of what is open, and of text that was not sent yet.
+"""The open chat: the only owner of the open chat and of all unsent text.
 
-Main thread. A chat that was begun and has no message is open like any other: it has its id. A new
-chat with unsent text stays until it is sent; without, it goes when another one is opened.
+Main thread. A new chat without messages is open like any other: it has an id. With unsent text it
+stays until that is sent; without, it is dropped when another chat is opened.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from headstart.ui.queue import Queue
 
 
 class NewChats(Protocol):
-    """Chats that were begun and have no message yet; the chat service."""
+    """New chats without messages; the chat service."""
 
     def begin(self, private: bool = False, folder: Folder | None = None) -> ChatDraft: ...
 
@@ -31,13 +31,13 @@ class NewChats(Protocol):
 
 
 class OpenChat(QObject):
-    """`opened`: another chat is open now. `sent`: its text is stored, and leaves the composer;
-    `sending_changed`: between Enter and that, what stands there cannot be edited."""
+    """`opened`: another chat is open now. `sent`: its text is stored, and leaves the composer.
+    `sending_changed`: True from Enter until then, while the text cannot be edited."""
 
     opened = Signal()
     sent = Signal()
     sending_changed = Signal(bool)
-    # a chat whose unsent text is another one
+    # id of a chat whose unsent text changed
     written = Signal(str)
 
     def __init__(self, chats: NewChats, parent: QObject | None = None) -> None:
@@ -46,7 +46,7 @@ class OpenChat(QObject):
         self._unsent: dict[str, str] = {}
         self._parts: dict[str, tuple[OtherPart, ...]] = {}
         self._sending: set[str] = set()
-        # actions that wait until a reply has ended
+        # messages that wait until a reply has ended
         self.queue = Queue()
         self._chat = chats.begin().chat()
         # new chats that were left while their text was being stored
@@ -68,13 +68,13 @@ class OpenChat(QObject):
 
     @property
     def stored(self) -> bool:
-        """True if it has a message."""
+        """True if the open chat has a message."""
         return not self._chats.is_begun(self._chat.id)
 
     # --- opening -------------------------------------------------------------------------
 
     def begin(self, private: bool = False, folder: Folder | None = None) -> None:
-        """Open a new chat, or the one that was begun and left with unsent text."""
+        """Open a new chat, or the earlier new one that was left with unsent text."""
         other = private or folder is not None
         begun = None if other else self._kept or (None if self.private else self._chat)
         if begun is not None and self._has(begun.id) and self._chats.is_begun(begun.id):
@@ -83,14 +83,14 @@ class OpenChat(QObject):
             self._open(self._chats.begin(private, folder).chat())
 
     def open(self, chat: Chat) -> None:
-        """Open a stored chat, or take over what became of the one that is open."""
+        """Open a stored chat, or take over the new state of the open one."""
         if chat.id == self._chat.id:
             self._chat = chat
         else:
             self._open(chat)
 
     def set_options(self, options: ChatOptions) -> None:
-        """The open chat has these options now."""
+        """Set the options of the open chat."""
         self._chat = replace(self._chat, options=options)
 
     def _open(self, chat: Chat) -> None:
@@ -106,8 +106,8 @@ class OpenChat(QObject):
         self.sending_changed.emit(self.sending)
 
     def _leave(self, left: Chat) -> None:
-        """A chat that was begun is not open any more."""
-        # work begun for a private chat is forgotten with it
+        """Keep a new chat that is no longer open if it has unsent text; abandon it otherwise."""
+        # unsent text of a private chat is forgotten with it
         if left.private or not self._has(left.id):
             self._unsent.pop(left.id, None)
             self._parts.pop(left.id, None)
@@ -124,7 +124,7 @@ class OpenChat(QObject):
         return self._unsent.get(self._chat.id, "")
 
     def write(self, text: str) -> None:
-        """The composer of the open chat holds `text` now."""
+        """Set the text of the open chat's composer."""
         if text == self.unsent:
             return
         if not is_blank(text):
@@ -137,7 +137,8 @@ class OpenChat(QObject):
         return Unsent(chat_id, self._unsent.get(chat_id, ""), self._parts.get(chat_id, ()))
 
     def kept_of(self, chat_id: str) -> Unsent:
-        """With what waits: should the program end, all of it stands in the message."""
+        """The unsent text after the queued messages, so that a restart shows all of it in the
+        composer."""
         waiting, text = self.queue.text_of(chat_id), self._unsent.get(chat_id, "")
         parts = [part for one in self.queue.of(chat_id) for part in one.parts]
         both = "\n\n".join(filter(None, (waiting, text)))
@@ -155,7 +156,7 @@ class OpenChat(QObject):
         return self._parts.get(self._chat.id, ())
 
     def attach(self, chat_id: str, parts: Sequence[OtherPart]) -> None:
-        """These are what is attached to a chat's next message now."""
+        """Set the attachments of a chat's next message."""
         if parts:
             self._parts[chat_id] = tuple(parts)
         else:
@@ -163,7 +164,7 @@ class OpenChat(QObject):
         self.written.emit(chat_id)
 
     def _has(self, chat_id: str) -> bool:
-        """True if anything is unsent in it."""
+        """True if the chat has unsent text or attachments."""
         return chat_id in self._unsent or chat_id in self._parts
 
     def restore(self, found: Sequence[Unsent], show: bool) -> None:
@@ -192,7 +193,7 @@ class OpenChat(QObject):
         self.sending_changed.emit(self.sending)
 
     def end_sending(self, chat_id: str, stored: bool) -> None:
-        """The text of this chat is a message now, or stays where it is."""
+        """End the sending: remove the unsent text if it is `stored` as a message, else keep it."""
         self._sending.discard(chat_id)
         left = self._left.pop(chat_id, None)
         if left is not None and not stored and chat_id != self._chat.id:

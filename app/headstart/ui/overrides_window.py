@@ -1,5 +1,5 @@
-"""Options that chats inherit from their owner: a model, or a folder; a step between the app's
-settings and a chat's."""
+"""Options that chats inherit from a model or a folder: a step between the app's settings and a
+chat's."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ _INHERITED = "window.as-in-settings"
 
 
 class Owner(Struct, frozen=True):
-    """Whose settings they are: the window's title, what it says, and which models can draft (names
-    and keys). `models`: those that new chats can begin with, None where that is no question."""
+    """The owner of the options: the window's title and text, and possible drafts (names and keys).
+    `models`: those for new chats, None if the owner does not choose one."""
 
     title: str
     about: str
@@ -91,7 +91,7 @@ class OverridesWindow(Sheet):
         self._choice(form, "when_full", fields["when_full"].labels)
         self.draft = self._draft(owner.drafts)
         form.addRow(say("window.draft-from"), self.draft)
-        # higher than a small window
+        # the form is higher than a small window
         body, area = QWidget(self), QScrollArea(self)
         body.setObjectName("plain")
         body.setLayout(form)

@@ -1,4 +1,4 @@
-"""Messages that wait until the reply before them is written. Main thread."""
+"""Messages that wait for the reply before them to end. Main thread."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Queued(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """One line of it, for the list."""
+        """The message as one line, for the list."""
         names = [part.name for part in self.parts if part.name]
         return " ".join(self.text.split()) or ", ".join(names)
 
 
 class Queue:
-    """By chat, in the order in which they are going to be sent."""
+    """Queued messages by chat, in the order of sending."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, list[Queued]] = {}
@@ -32,7 +32,7 @@ class Queue:
         waiting.insert(0 if first else len(waiting), one)
 
     def take(self, chat_id: str, number: int = 0) -> Queued | None:
-        """Out of the queue; None where there is none with this number."""
+        """Remove and return a message; None if the queue has none with this number."""
         waiting = self._waiting.get(chat_id, [])
         if not 0 <= number < len(waiting):
             return None
@@ -45,5 +45,5 @@ class Queue:
         self._waiting.pop(chat_id, None)
 
     def text_of(self, chat_id: str) -> str:
-        """All of them as one text, for what is kept of it should the program end."""
+        """All queued texts of a chat as one, to keep if the program ends."""
         return "\n\n".join(one.text for one in self.of(chat_id) if one.text)

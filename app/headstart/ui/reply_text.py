@@ -1,4 +1,4 @@
-"""The words of the reply that is being written in the open chat, as the transcript shows them."""
+"""Text of the reply in progress in the open chat, as the transcript shows it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headstart.core.events import TextPiece
 
 
 class ReplyText:
-    """Text and reasoning apart, and where the text's characters came from."""
+    """Text and reasoning, kept apart, and the origins of the text's characters."""
 
     def __init__(self, parts: Iterable[Part] = ()) -> None:
         self.text = self.reasoning = ""

@@ -17,15 +17,15 @@ from headstart.ui.kit.flow import FlowLayout
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
-# pixels of a name
+# largest width of a name, in pixels
 _NAME = 240
 _BLIND = "composer.gets-images-name-only-model"
 _SCAN = "composer.pages-pictures-have-no-text"
 
 
 class Chip(QFrame):
-    """Opens with a click or Enter, goes with Del or its cross. Where a text does not tell its
-    encoding, the one that it was read in is shown, and can be changed."""
+    """Opens with a click or Enter, is removed with Del or its cross. If a text does not declare
+    its encoding, the chip shows the assumed one and lets the user change it."""
 
     opened = Signal(str)
     removed = Signal(str)
@@ -44,7 +44,7 @@ class Chip(QFrame):
         self._facts.setObjectName("quiet")
         self._warning = QLabel(self)
         self._warning.setObjectName("warning")
-        # the name of a model that does not see it
+        # name of the model that cannot see the image
         self._blind = ""
         self.encoding = small_tool(self, "chevron-down", name=say("composer.encoding"))
         self.encoding.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -146,7 +146,7 @@ class Chip(QFrame):
 
 
 class AttachmentRow(QWidget):
-    """Hidden where nothing is attached."""
+    """Row of chips, hidden while nothing is attached."""
 
     opened = Signal(str)
     removed = Signal(str)
@@ -160,7 +160,7 @@ class AttachmentRow(QWidget):
         self.hide()
 
     def set_blind(self, model: str) -> None:
-        """The name of the model that answers, where it does not see images; "" otherwise."""
+        """Set the name of the answering model if it cannot see images; "" otherwise."""
         self._blind = model
         for chip in self.chips.values():
             chip.set_blind(model)

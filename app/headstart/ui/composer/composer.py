@@ -1,4 +1,4 @@
-"""The composer: where the user writes. Enter sends, Shift+Enter starts a new line."""
+"""The composer: the input for messages. Enter sends, Shift+Enter starts a new line."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from headstart.ui.kit.hover import settle_after
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
-# typed text is told this often, so that it can be prefilled meanwhile
+# interval at which typed text is reported, so that it can be prefilled meanwhile
 TELL_MS = 150
-# pixels below which the buttons have no words
+# width in pixels below which the buttons show only icons
 _NARROW = 480
 HINT = "composer.enter-sends-shift-enter-starts"
 WRITING_HINT = "composer.enter-sends-after-reply-ctrl"
@@ -42,7 +42,7 @@ class Composer(QFrame):
     `typing_began` once per empty field that gets text, and `typed` a few times a second."""
 
     submitted = Signal(str)
-    interrupted = Signal(str)  # it is to be sent although a reply is being written
+    interrupted = Signal(str)  # text to send although a reply is being written
     stop_requested = Signal()
     typing_began = Signal()
     typed = Signal(str)
@@ -112,7 +112,7 @@ class Composer(QFrame):
         return [self.edit, self.attach, self.prompts, self.button]
 
     def set_writing(self, writing: bool) -> None:
-        """While a reply is written the button stops it, and Enter has the message wait."""
+        """While a reply is being written, let the button stop it and Enter queue the message."""
         self._writing = writing
         self.button.setAccessibleName(
             say("composer.stop-writing") if writing else say("composer.send-message")
@@ -130,12 +130,12 @@ class Composer(QFrame):
 
     @property
     def _sendable(self) -> bool:
-        """True with something to send, all of which is read."""
+        """True if there is text or a file to send, and every file has been read."""
         row = self.attachments
         return row.ready and (bool(row.chips) or not self.edit.is_blank())
 
     def set_sending(self, sending: bool) -> None:
-        """The text is being stored: it stays as it was sent."""
+        """Lock the text and attachments while the message is being stored."""
         self.edit.setReadOnly(sending)
         self.attachments.setEnabled(not sending)
 
@@ -144,12 +144,12 @@ class Composer(QFrame):
         self.set_writing(self._writing)
 
     def set_context(self, used: int, size: int, limit: int = 0) -> None:
-        """Tokens of the context that the chat takes with this message; 0 of 0: unknown."""
+        """Show the context tokens that the chat uses with this message; 0 of 0: unknown."""
         self.context.show_use(used, size, limit)
         self._show_hint(self._waiting_hint)
 
     def set_ahead(self, tokens: int) -> None:
-        """Tokens of the message that are prefilled already."""
+        """Show the number of the message's tokens that are already prefilled."""
         self.ahead.set_full_text(say("composer.tokens-processed", tokens=tokens) if tokens else "")
         self.ahead.setToolTip(say("composer.processed-while-you-typed"))
         self.ahead.setVisible(tokens > 0 and not self._writing)
@@ -167,7 +167,7 @@ class Composer(QFrame):
         )
 
     def set_hint(self, text: str) -> None:
-        """Show the target of the pointer; "" for nothing."""
+        """Show the target of the link under the pointer; "" for none."""
         self._show_hint(text or self._waiting_hint)
 
     def _show_hint(self, text: str) -> None:
@@ -178,7 +178,7 @@ class Composer(QFrame):
     def _waiting_hint(self) -> str:
         if self._writing:
             return say(WRITING_HINT) if self._sendable else ""
-        # how much of the context is used matters more
+        # the context in use matters more
         return say(HINT) if self.context.isHidden() else ""
 
     @property
@@ -190,7 +190,7 @@ class Composer(QFrame):
         return self.edit.toPlainText()
 
     def set_text(self, text: str) -> None:
-        """Put a text here; that is not typing."""
+        """Set the text without reporting it as typed."""
         with QSignalBlocker(self):
             self.edit.setPlainText(text)
         self._had_text = not is_blank(text)
@@ -204,7 +204,7 @@ class Composer(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # where there is little room, what the context holds matters more than words on buttons
+        # in a narrow window the context in use matters more than text on buttons
         styles = Qt.ToolButtonStyle
         narrow = event.size().width() < _NARROW
         style = styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon
@@ -224,7 +224,7 @@ class Composer(QFrame):
             self.submitted.emit(self.text())
 
     def _interrupt(self) -> None:
-        """Ctrl+Enter: at once, whatever is being written."""
+        """Send at once on Ctrl+Enter, even while a reply is being written."""
         if self._writing:
             commit_focused()
             if self._sendable or self.edit.is_blank():

@@ -1,5 +1,5 @@
-"""The field of the composer: as high as its text, Enter sends, lists and code go on by themselves,
-and Up brings back what was asked before."""
+"""The composer's text field: as high as its text, Enter sends, lists and code continue by
+themselves, and Up recalls earlier messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _nothing() -> Sequence[str]:
 
 
 class GrowingEdit(TextEdit):
-    """`history` gives what was asked in the open chat, the last one last."""
+    """`history` returns the user's messages in the open chat, the latest last."""
 
     submitted = Signal()
     pressed_on = Signal()  # Ctrl+Enter
@@ -32,23 +32,23 @@ class GrowingEdit(TextEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.history: Callable[[], Sequence[str]] = _nothing
-        # the text that was brought back, and how far back it is; -1: none
+        # the recalled text, and the number of messages after it; -1: none
         self._recalled, self._back = "", -1
         self.setTabChangesFocus(True)
         self.setFont(theme.reading_font())
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
         self.textChanged.connect(self.fit)
-        # a paragraph that is pasted is laid out after the change is told
+        # a pasted paragraph is laid out only after `textChanged`
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.fit())
         self.fit()
 
     def fit(self) -> None:
-        """As high as the text, up to ten lines."""
+        """Make the field as high as its text, up to ten lines."""
         if self.font().pixelSize() != theme.px(theme.READING_SIZE):
             self.setFont(theme.reading_font())
         line = self.fontMetrics().lineSpacing()
-        # a QPlainTextEdit's document is as high as it has lines
+        # a QPlainTextEdit's document measures its height in lines
         lines = max(1, round(self.document().size().height()))
         self.setFixedHeight(min(lines, MOST_LINES) * line + 4)
         policy = (
@@ -63,7 +63,7 @@ class GrowingEdit(TextEdit):
         self.fit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        # a dropped file is the window's: it opens models
+        # the window handles dropped files: a model, for one, is opened
         return source.hasImage() or (source.hasText() and not source.hasUrls())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
@@ -73,7 +73,7 @@ class GrowingEdit(TextEdit):
         elif source.hasImage() and not source.hasText():
             self.image_pasted.emit(QImage(source.imageData()))
         elif source.hasText():
-            # other programs offer their text as a picture, too
+            # other programs also offer their text as an image
             super().insertFromMimeData(source)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -111,8 +111,8 @@ class GrowingEdit(TextEdit):
         self.ensureCursorVisible()
 
     def _recall(self, by: int) -> bool:
-        """Bring back what was asked before (1) or after (-1) what stands here, if that is nothing
-        of the user's own."""
+        """Recall the message before (1) or after (-1) the current one, unless the user has typed
+        other text."""
         text = self.toPlainText()
         recalled = self._back >= 0 and text == self._recalled
         if text and not recalled:

@@ -1,4 +1,4 @@
-"""The windows about files: some to attach, pages of one, what is in it. Main thread."""
+"""Windows about files: choosing files to attach, choosing pages, viewing one. Main thread."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Verbs(Protocol):
 
 
 class AttachmentOpener(QObject):
-    """`folder` is where files were chosen last."""
+    """`folder`: the folder in which files were last chosen."""
 
     save_requested = Signal(object, str)  # part, path
     folder_changed = Signal(str)
@@ -60,7 +60,7 @@ class AttachmentOpener(QObject):
     def show_size(self, size: PromptSize | None) -> None:
         self._size = size
 
-    # --- into the message ----------------------------------------------------------------
+    # --- attaching -----------------------------------------------------------------------
 
     def ask_files(self) -> None:
         dialog = file_dialog(self._parent, say("composer.attach-files"), self.folder)
@@ -78,10 +78,10 @@ class AttachmentOpener(QObject):
         if not image.isNull():
             self._verbs.add_image(image, "Pasted image.png")
 
-    # --- looking into it -----------------------------------------------------------------
+    # --- viewing -------------------------------------------------------------------------
 
     def open(self, attachment_id: str) -> None:
-        """Choose pages of a file that has several, or see what is in it."""
+        """Choose pages of a file that has several, or view its content."""
         one = self._attachments.get(attachment_id)
         if one is None or one.part is None:
             return
@@ -91,7 +91,7 @@ class AttachmentOpener(QObject):
             self.show_part(one.part)
 
     def choose_of_largest(self) -> bool:
-        """Choose pages of the file with most tokens; False where there is nothing to choose."""
+        """Choose pages of the file with the most tokens; False if no file has several pages."""
         files = [
             one
             for one in self._attachments.values()
@@ -110,7 +110,7 @@ class AttachmentOpener(QObject):
         size, room = self._size, None
         if size is not None:
             room = size.limit - size.tokens + one.tokens
-        # with the first use, not with the program
+        # imported on first use, not at the start of the program
         from headstart.ui.composer.pages_window import PagesWindow
 
         window = self.pages = PagesWindow(one.part, found, one.tokens, room, self._parent)

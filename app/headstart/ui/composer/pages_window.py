@@ -1,6 +1,6 @@
-"""Choosing pages, or parts, of a file that is attached: what fits, and what has certain words.
+"""Choosing pages or parts of an attached file: those that fit, or those with certain words.
 
-Main thread; the window is made when it is needed.
+Main thread; the window is created on demand.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
-# of what a page begins with
+# characters shown of a page's beginning
 _BEGINNING = 90
-# of the room, what pages may take whose tokens are estimated; and tokens that say what is left out
+# share of the room that pages with estimated tokens may take; tokens that name the omitted pages
 _SURE, _GAP = 0.98, 24
 
 
 class PagesWindow(Sheet):
-    """Emits `chosen` with the numbers; `room` tokens are left for the file, None: nobody knows."""
+    """Emits `chosen` with the numbers; `room`: tokens left for the file, None if unknown."""
 
     chosen = Signal(tuple)
 
@@ -45,7 +45,7 @@ class PagesWindow(Sheet):
         room: int | None,
         parent: QWidget | None,
     ) -> None:
-        """`tokens`: of what is chosen of it now, 0 where they were not counted."""
+        """`tokens`: those of the current choice, 0 if not counted."""
         unit = found.unit.value
         super().__init__(say("composer.choose-of", unit=unit, name=part.name), parent, (720, 560))
         self.setMinimumSize(460, 320)
@@ -141,7 +141,7 @@ class PagesWindow(Sheet):
         ]
 
     def _that_fit(self) -> list[int]:
-        """From the first one on, of those that are shown."""
+        """The shown pages that fit, from the first one on."""
         left, fits = round((self._room or 0) * _SURE) - _GAP, []
         for number in sorted(self._visible() or self._all):
             left -= self.counts[number - 1]

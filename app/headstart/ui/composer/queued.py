@@ -1,4 +1,4 @@
-"""Messages that wait until the reply before them is written: a line for each, above the composer.
+"""Queued messages, which wait for the reply before them: a line for each, above the composer.
 Main thread."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class QueuedLine(QFrame):
 
 
 class QueuedRows(QWidget):
-    """Hidden while nothing waits; emits the number of one."""
+    """Hidden while the queue is empty; the signals carry a message's position in it."""
 
     edited = Signal(int)
     removed = Signal(int)
@@ -57,7 +57,7 @@ class QueuedRows(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(4)
         self.lines: list[QueuedLine] = []
-        # for who stopped the reply, and wants what waits to go all the same
+        # for a user who stopped the reply but wants the queued messages sent all the same
         self.send = QPushButton(say("composer.send-waiting-messages"), self)
         self.send.setObjectName("row")
         self.send.clicked.connect(self.send_wanted)

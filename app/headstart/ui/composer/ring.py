@@ -13,7 +13,7 @@ _RING, _GAP = 14, 6
 
 
 class ContextRing(QWidget):
-    """Hidden while nothing is known."""
+    """Hidden while the use of the context is unknown."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class ContextRing(QWidget):
         self.hide()
 
     def show_use(self, used: int, size: int, limit: int = 0) -> None:
-        """Tokens; more than `limit` leave no room for a reply (0: nobody knows)."""
+        """Show used tokens; more than `limit` leave no room for a reply (0: limit unknown)."""
         self.used, self._size = used, size
         self._over = bool(limit) and used > limit
         code = "composer.too-many" if self._over else "composer.used-of-size"

@@ -1,6 +1,6 @@
-"""Menu of a message that begins with /: the user's prompts, and what the program can do.
+"""Menu of a message that begins with /: the user's prompts and the program's commands.
 
-The composer keeps the focus; keys that choose are passed on to this list. Main thread.
+The composer keeps the focus; its navigation keys are passed on to this list. Main thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headstart.core.text.matching import score
 from headstart.ui.kit import icons
 from headstart.ui.wording import say
 
-# rows that are seen at once, and a name's longest beginning that is looked for
+# visible rows, the height of one in pixels, and the longest text to search for
 _ROWS, _ROW_HEIGHT, _LONGEST = 8, 32, 60
 
 
@@ -32,7 +32,7 @@ def _nothing() -> Iterable[SlashEntry]:
 
 
 class SlashMenu(QFrame):
-    """`entries` gives all there is, the more likely first."""
+    """`entries` returns every entry, the likeliest first."""
 
     def __init__(self, edit: QPlainTextEdit) -> None:
         super().__init__(edit.window())
@@ -41,7 +41,7 @@ class SlashMenu(QFrame):
         self._edit = edit
         self._known: Sequence[SlashEntry] | None = None
         self._found: Sequence[SlashEntry] = ()
-        # the text when the user dismissed it
+        # True once the user has dismissed the menu, until the text no longer begins with /
         self._left = False
         self.list = QListWidget(self)
         self.list.setObjectName("plainList")
@@ -74,7 +74,7 @@ class SlashMenu(QFrame):
         if self._known is None:
             self._known = tuple(self.entries())
         scored = [(score(wanted, one.title), one) for one in self._known]
-        # smaller is better; without words all of them, as they come
+        # a smaller score is better; without words all entries stay, in their own order
         answers = [(points, one) for points, one in scored if points is not None]
         self._found = [one for _points, one in sorted(answers, key=lambda it: it[0])]
         if not wanted.strip():
@@ -92,7 +92,7 @@ class SlashMenu(QFrame):
             return
         self.list.setCurrentRow(0)
         height = min(_ROWS, len(self._found)) * _ROW_HEIGHT + 16
-        # above all of the composer
+        # above the whole composer
         over = self._edit.parentWidget() or self._edit
         place = over.mapTo(self.window(), QPoint(0, 0))
         width = min(over.width(), 460)
@@ -105,7 +105,7 @@ class SlashMenu(QFrame):
         if 0 <= row < len(self._found):
             chosen = self._found[row]
             self.hide()
-            # the words that chose are no message
+            # the searched text is not a message
             self._edit.setPlainText("")
             chosen.run()
 

@@ -1,1 +1,1 @@
-"""The user's actions, by subject: widgets call plain methods, the verbs are awaited here."""
+"""The user's actions, by subject: widgets call plain methods, whose tasks await the services."""

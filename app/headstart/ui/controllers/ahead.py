@@ -1,4 +1,4 @@
-"""Work before the user asks: loading, restoring and prefilling ahead. Main thread."""
+"""Work ahead of the user's message: loading, restoring and prefilling. Main thread."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from headstart.chat.changes import AheadState
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
-# who clicks through chats does not want each of them prefilled
+# a user who clicks through chats does not want each of them prefilled
 OPENED_SECONDS = 0.4
 
 
 class AheadController(QObject):
-    prefilled = Signal(int)  # tokens of what is being typed that were prefilled
+    prefilled = Signal(int)  # prefilled tokens of the text being typed
 
     def __init__(
         self,
@@ -37,12 +37,12 @@ class AheadController(QObject):
         broadcast.on(AheadState, self._on_ahead)
 
     def typing_began(self) -> None:
-        """Load the open chat's model, and have the chat read."""
+        """Load the open chat's model, and allow the chat to be prefilled."""
         self._ahead.used(self._open.id)
         self._tasks.spawn(self._load())
 
     def typed(self, text: str) -> None:
-        """The composer holds this text now: what is settled of it can be prefilled."""
+        """Take the composer's text: its settled part can be prefilled."""
         self._tasks.spawn(self._ahead.typed(self._open.id, text, self._open.parts))
 
     async def _load(self) -> None:
@@ -54,7 +54,7 @@ class AheadController(QObject):
             self._tasks.spawn(self._opened(self._open.id))
 
     async def _opened(self, chat_id: str) -> None:
-        """A chat that is looked at for a moment is restored."""
+        """Restore a chat that stays open for a moment."""
         await asyncio.sleep(OPENED_SECONDS)
         if chat_id == self._open.id:
             await self._preload.opened(chat_id)

@@ -1,4 +1,4 @@
-"""Files that are attached to the next message: read, counted, chosen from, removed. Main thread."""
+"""Files of the next message: reading, counting, choosing pages, removing. Main thread."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from headstart.ui.open_chat import OpenChat
 
 
 class AttachingController(QObject):
-    # those of the open chat, as they are now
+    # the open chat's current attachments
     changed = Signal(tuple)
     refused = Signal(Told)  # why a file could not be attached
-    pages_read = Signal(str, Extracted)  # id, Extracted: what can be chosen of a file
-    attached = Signal()  # the open chat's next message has other files now
+    pages_read = Signal(str, Extracted)  # id, Extracted: the pages to choose from
+    attached = Signal()  # the files of the open chat's next message changed
     sized = Signal(object)  # PromptSize of the open chat's next message, or None
 
     def __init__(
@@ -43,14 +43,14 @@ class AttachingController(QObject):
         self._tasks = tasks
         self._reading: dict[str, dict[str, tuple[Attachment, Reading]]] = {}
         self._ids: dict[tuple[str, str, str], str] = {}
-        # ids in the order in which the user named the files; short ones are read before long ones
+        # positions by id, in the order of the user's choice: short files are read before long ones
         self._order: dict[str, int] = {}
         self._sizes: dict[str, PromptSize] = {}
         broadcast.on(NextPromptSize, self._on_size)
         open_chat.opened.connect(self._show)
         open_chat.sent.connect(self._on_sent)
 
-    # --- what there is -------------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------
 
     @property
     def busy(self) -> bool:
@@ -59,7 +59,7 @@ class AttachingController(QObject):
 
     @property
     def too_large(self) -> bool:
-        """True if the next message of the open chat is known to have no room, with files in it."""
+        """True if the open chat's next message has files and is known not to fit."""
         size = self._sizes.get(self._open.id)
         return bool(self._files) and size is not None and size.tokens > size.limit
 
@@ -95,7 +95,7 @@ class AttachingController(QObject):
             self._begin(path.name, path)
 
     def add_image(self, image: QImage, name: str) -> None:
-        """The same for what was pasted."""
+        """Attach a pasted image to the open chat's next message."""
         self._begin(name, image)
 
     def remove(self, attachment_id: str) -> None:
@@ -108,13 +108,13 @@ class AttachingController(QObject):
             self._attach(self._open.id, parts)
 
     def read_pages(self, attachment_id: str) -> None:
-        """Read a file again, to choose from it."""
+        """Read a file again, to choose pages from it."""
         part = self._find(attachment_id)
         if isinstance(part, FilePart):
             self._tasks.spawn(self._pages(self._open.id, attachment_id, part))
 
     def choose(self, attachment_id: str, found: Extracted, numbers: Sequence[int]) -> None:
-        """Attach these pages of a file only."""
+        """Attach only these pages of a file."""
         part = self._find(attachment_id)
         if isinstance(part, FilePart):
             chosen = choose(part, found, numbers)
@@ -122,18 +122,18 @@ class AttachingController(QObject):
             self._attach(self._open.id, parts)
 
     def read_as(self, attachment_id: str, encoding: str) -> None:
-        """Read a text in another encoding."""
+        """Read a text again, in another encoding."""
         part = self._find(attachment_id)
         if isinstance(part, FilePart):
             self._tasks.spawn(self._read_as(self._open.id, part, encoding))
 
     def cancel(self) -> None:
-        """The program ends."""
+        """Cancel all reading, at the end of the program."""
         for chat in self._reading.values():
             for _, reading in chat.values():
                 reading.cancel()
 
-    # --- inside --------------------------------------------------------------------------
+    # --- internals -----------------------------------------------------------------------
 
     def _begin(self, name: str, source: Path | QImage) -> None:
         chat_id, one, reading = self._open.id, Attachment(new_id(), name), Reading()

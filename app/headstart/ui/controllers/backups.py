@@ -1,4 +1,4 @@
-"""Backups: made, listed, looked into and put back. Main thread."""
+"""Backups: creating, listing, inspecting and restoring. Main thread."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from headstart.chat.transfer.intake import ImportJobRun, ImportPlan, Result
 from headstart.core.errors import EnvironmentProblem
 from headstart.ui.kit.tasks import Tasks
 
-# how often it is told how far something is; milliseconds
+# interval of progress reports, in milliseconds
 _TICK = 100
 
 
 class BackupsController(QObject):
-    listed = Signal(list)  # of Copy: the automatic ones
+    listed = Signal(list)  # of Copy: the automatic backups
     began = Signal()
-    made = Signal(str, int)  # path, bytes; "" where it was stopped
+    made = Signal(str, int)  # path, bytes; path "" if stopped
     planned = Signal(ImportPlan)
     restored = Signal(Result)
-    failed = Signal(str)  # why looking or restoring ended
-    progress = Signal(int, int)  # files or chats, of how many; 0 where nobody knows
+    failed = Signal(str)  # why inspecting or restoring failed
+    progress = Signal(int, int)  # files or chats done, and the total; 0 if unknown
 
     def __init__(self, backups: Backups, tasks: Tasks) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class BackupsController(QObject):
             self._tasks.spawn(self._make(Path(path)))
 
     def plan(self, path: str) -> None:
-        """See what a backup would bring back."""
+        """Find out what a backup would restore."""
         self._tasks.spawn(self._plan(Path(path), self._begin(0)))
 
     def restore(
@@ -54,14 +54,14 @@ class BackupsController(QObject):
         with_settings: bool,
         without: frozenset[str] = frozenset(),
     ) -> None:
-        """Bring back what is missing; `expected`: how many chats a look found, of which these are
-        not wanted."""
+        """Restore the missing data; `expected`: the number of chats in the plan; `without`: ids of
+        the unwanted ones."""
         run = self._begin(expected)
         run.without = without
         self._tasks.spawn(self._restore(Path(path), run, with_settings))
 
     def cancel(self) -> None:
-        """Whole chats stay; a backup that is not whole does not."""
+        """Stop: fully restored chats stay, an incomplete backup does not."""
         if self._making is not None:
             self._making.stop.set()
         if self._run is not None:

@@ -1,4 +1,4 @@
-"""Opening chats, and what the transcript shows of the open one. Main thread."""
+"""Opening chats, and the messages shown of the open one. Main thread."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
-# messages before one that is shown by itself
+# messages loaded before one that is opened directly
 AROUND = 20
-# parts of a chat's own row that are shown while it is open
+# changes of the open chat's row that are shown
 _SHOWN = (What.TITLE, What.PINNED, What.MODEL)
 
 
 class BranchController(QObject):
     chat_shown = Signal(Chat, BranchPage, bool)  # Chat, BranchPage, same chat as before
-    shown = Signal(bool)  # after it: same chat as before
-    reached = Signal(str)  # after it: the id of the message that was wanted
-    earlier_shown = Signal(BranchPage)  # before what is shown
+    shown = Signal(bool)  # after chat_shown: same chat as before
+    reached = Signal(str)  # after shown: the id of the wanted message
+    earlier_shown = Signal(BranchPage)  # messages before the shown ones
     message_changed = Signal(Message)
-    message_shown = Signal()  # after it
-    chat_changed = Signal(Chat)  # the own row of the open one
+    message_shown = Signal()  # after message_changed
+    chat_changed = Signal(Chat)  # the row of the open chat
     stayed = Signal(str)  # id of the open chat, when the wanted one cannot be opened
-    stats_shown = Signal(object)  # TurnFigures of the last reply, or None
+    stats_shown = Signal(object)  # TurnStats of the last reply, or None
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class BranchController(QObject):
         self._serial = 0
         # the chat that is being opened, or is open
         self._wanted = open_chat.id
-        # the one that was open when it was deleted
+        # the chat that was open when it was deleted
         self._left = ""
-        # how many messages are shown, and the first of them if others come before
+        # number of shown messages, and the id of the first if earlier ones exist
         self._count = 0
         self._first: str | None = None
-        # a chat, a message of it that is to be shown, and how many messages are needed for that
+        # a chat's id, the id of the message to show, and the number of messages needed for it
         self._reaching: tuple[str, str, int] | None = None
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: self.refresh(change.chat_id))
@@ -75,7 +75,7 @@ class BranchController(QObject):
             self._tasks.spawn(self._show(chat_id))
 
     def open_at(self, chat_id: str, message_id: str) -> None:
-        """Open a chat at a message, on whatever branch it lies."""
+        """Open a chat at a message on any of its branches."""
         self._wanted = chat_id
         self._tasks.spawn(self._open_at(chat_id, message_id))
 
@@ -84,18 +84,18 @@ class BranchController(QObject):
             self._check_switch(chat_id)
         count = await self._branches.reach(chat_id, message_id)
         if count is not None:
-            # earlier messages are read too, so that the reader sees where they are
+            # earlier messages are loaded too, so that the reader sees the context
             self._reaching = (chat_id, message_id, count + AROUND)
         await self._show(chat_id)
 
     def _check_switch(self, chat_id: str) -> None:
-        """Not while a reply is written: it would be out of sight."""
+        """Refuse to leave the branch while a reply is being written: it would be out of sight."""
         if self._replies.reply_in(chat_id) is not None:
             raise EnvironmentProblem("reply-being-written")
 
     def open_last(self, chat_id: str, message_id: str = "") -> None:
-        """Open the chat that was open when the program ended, if it is still there, and the user
-        has not begun anything else; at a message, if that was being read."""
+        """Open the chat that was open when the program ended, if it still exists and the user has
+        not begun anything else; at a message, if one was in view."""
         if chat_id:
             self._tasks.spawn(self._open_last(chat_id, message_id))
 
@@ -109,34 +109,34 @@ class BranchController(QObject):
                 self.open_chat(chat_id)
 
     def leave(self, chat_ids: Sequence[str]) -> None:
-        """These chats are deleted: another one is open then."""
+        """Begin a new chat if the open one is among these deleted chats."""
         if self._wanted in chat_ids:
             self._left = self._wanted
             self.new_chat()
 
     def come_back(self, chat_ids: Sequence[str]) -> None:
-        """These chats were brought back: the one that was open is open again."""
+        """Reopen a restored chat: the one that was open before, or the only one."""
         if len(chat_ids) == 1 or self._left in chat_ids:
             self.open_chat(self._left if self._left in chat_ids else chat_ids[0])
         self._left = ""
 
     def refresh(self, chat_id: str) -> None:
-        """Show the open chat as it is stored now."""
+        """Show the current stored state of the open chat."""
         if chat_id == self._wanted == self._open.id:
             self._tasks.spawn(self._show(chat_id))
 
     def _on_many(self) -> None:
-        """Messages may have come to the open chat too."""
+        """Refresh the open chat: it may have new messages, too."""
         if self._open.stored:
             self.refresh(self._open.id)
 
     def show_earlier(self) -> None:
-        """The reader comes near the first message that is shown."""
+        """Load earlier messages when the reader nears the first shown one."""
         if self._first is not None:
             self._tasks.spawn(self._show_earlier())
 
     async def _show(self, chat_id: str) -> None:
-        """Read a chat and show it, unless the user wants another one by then."""
+        """Load a chat and show it, unless the user has chosen another one meanwhile."""
         self._serial += 1
         serial = self._serial
         try:
@@ -149,7 +149,7 @@ class BranchController(QObject):
 
     async def _read_and_show(self, chat_id: str, serial: int) -> None:
         chat = await self._branches.chat(chat_id)
-        # the shown page stays
+        # the messages on show stay
         count = max(PAGE, self._count + 2 if chat_id == self._open.id else 0)
         if self._reaching is not None and self._reaching[0] == chat_id:
             count = max(count, self._reaching[2])
@@ -173,7 +173,7 @@ class BranchController(QObject):
         chat_id, before = self._open.id, self._first
         if before is None:
             return
-        # nobody asks for the same ones twice
+        # no second request for the same messages
         self._first, serial = None, self._serial
         try:
             page = await self._branches.page(chat_id, before)
@@ -191,7 +191,7 @@ class BranchController(QObject):
             self._tasks.spawn(self._show_message(change.chat_id, change.message_id))
 
     async def _show_message(self, chat_id: str, message_id: str) -> None:
-        """One message is other than it was."""
+        """Show the changed state of one message."""
         message = None
         try:
             message = await self._branches.message(chat_id, message_id)
@@ -199,7 +199,7 @@ class BranchController(QObject):
             if chat_id == self._open.id:
                 if message is not None:
                     self.message_changed.emit(message)
-                # also where it cannot be read: the reply is over
+                # also if it cannot be read: the reply is over
                 self.message_shown.emit()
                 if message is not None:
                     self.stats_shown.emit(message.stats)
@@ -209,7 +209,7 @@ class BranchController(QObject):
             self._tasks.spawn(self._take_over(change.chat_id))
 
     async def _take_over(self, chat_id: str) -> None:
-        """The open chat's own row changed."""
+        """Take over the changed row of the open chat."""
         chat = await self._branches.chat(chat_id)
         if chat is not None and chat_id == self._open.id:
             self._open.open(chat)

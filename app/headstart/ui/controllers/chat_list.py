@@ -1,4 +1,4 @@
-"""The list of chats: its lines, renaming, pinning, deleting and bringing back. Main thread."""
+"""The list of chats: its lines, renaming, pinning, deleting and restoring. Main thread."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from headstart.core.events import Loading, Prefilling, TextAdded, Waiting
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.wording import say
 
-# how often the list says how fast a reply is being written
+# interval at which the list updates the speed of a reply
 SPEED_SECONDS = 0.5
 WRITING, WAITING = "controllers.writing", "controllers.waiting-for-another-chat"
-# how often it is seen whether another program changed chats; some microseconds in another thread
+# delays of the check for changes by other programs, which takes microseconds in another thread
 SOON_MS, WATCH_MS = 500, 60_000
 # changes that a line of the list does not show
 _HIDDEN = (What.MODEL, What.OPTIONS)
 
 
 class ChatListController(QObject):
-    listed = Signal(list, dict)  # of ChatSummary; texts of chats that are being written in
-    line_changed = Signal(str, object)  # chat id, ChatSummary or None where it is gone
+    listed = Signal(list, dict)  # of ChatSummary; status texts of chats with a reply in progress
+    line_changed = Signal(str, object)  # chat id, ChatSummary or None if deleted
     status_changed = Signal(str, object)  # chat id, text or None
     deleted = Signal(list, str)  # chat ids, and the title of the first
-    closed = Signal(list)  # ids of private chats that are gone at once
+    closed = Signal(list)  # ids of private chats, deleted for good
     restored = Signal(list)  # chat ids
     left_trash = Signal(list)  # chat ids: restored, or deleted for good
     trashed = Signal(list)  # of TrashedChat
@@ -53,17 +53,17 @@ class ChatListController(QObject):
         self._replies = replies
         self._tasks = tasks
         self._titles: dict[str, str] = {}
-        # words in the lines of chats that are being written in
+        # status texts of chats with a reply in progress
         self._statuses: dict[str, str] = {}
         self._speed_shown = 0.0
         self._files = QFileSystemWatcher(self)
         self._files.fileChanged.connect(self._on_file)
-        # many writes are one look
+        # many writes lead to one check
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(SOON_MS)
         self._soon.timeout.connect(self._look)
-        # some disks do not tell of what other computers write
+        # some disks do not report the writes of other computers
         self._watch = QTimer(self)
         self._watch.setInterval(WATCH_MS)
         self._watch.timeout.connect(self._look)
@@ -74,7 +74,7 @@ class ChatListController(QObject):
         broadcast.on(ChatsChanged, lambda _change: self.list())
 
     def watch(self) -> None:
-        """From now on see when another program changes the chats."""
+        """Start watching for changes of the chats by other programs."""
         self._look()
         self._watch.start()
 
@@ -84,7 +84,7 @@ class ChatListController(QObject):
         self._files.removePaths(self._files.files())
 
     def _look(self) -> None:
-        # a file that was made again has to be asked for again
+        # a recreated file must be added to the watcher again
         watched = {*self._files.files()}
         missing = [path for path in self._chat_list.elsewhere.files() if str(path) not in watched]
         if there := [str(path) for path in missing if path.exists()]:
@@ -108,22 +108,22 @@ class ChatListController(QObject):
         self._tasks.spawn(self._delete(chat_ids))
 
     def close_private(self, chat_ids: Sequence[str]) -> None:
-        """Private chats are gone at once, with everything that was kept of them."""
+        """Delete private chats for good, with everything kept for them."""
         self._tasks.spawn(self._close_private(chat_ids))
 
     def restore(self, chat_ids: Sequence[str]) -> None:
-        """Bring deleted chats back."""
+        """Restore deleted chats."""
         self._tasks.spawn(self._restore(chat_ids))
 
     def sweep_trash(self) -> None:
-        """Remove what has been there for long enough, now and from time to time."""
+        """Remove chats that have been in the trash long enough: once now, and again every hour."""
         self._tasks.spawn(self._chat_list.sweep())
 
     def list_trash(self) -> None:
         self._tasks.spawn(self._list_trash())
 
     def delete_for_good(self, chat_ids: Sequence[str]) -> None:
-        """Chats in the trash."""
+        """Delete chats in the trash for good."""
         self._tasks.spawn(self._delete_for_good(chat_ids))
 
     async def _list_trash(self) -> None:

@@ -12,7 +12,7 @@ from headstart.ui.kit.tasks import Tasks
 
 
 class Consent(QObject):
-    """`needed` has a Connection, and what to call if the user allows it."""
+    """Emits `needed` with a Connection and the function to call if the user allows it."""
 
     needed = Signal(object, object)
 
@@ -22,7 +22,7 @@ class Consent(QObject):
         self._tasks = tasks
 
     def asking(self, verb: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do what sends text; if the user was not asked yet whether it may go there, ask."""
+        """Run a verb that sends text; if its server still needs consent, ask the user first."""
         self._tasks.spawn(self._try(verb))
 
     async def _try(self, verb: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -1,4 +1,4 @@
-"""The talk in the open chat: send, stop, edit, regenerate, continue. Main thread."""
+"""The conversation in the open chat: send, stop, regenerate, continue. Main thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headstart.ui.open_chat import OpenChat
 
 
 class ConversationController(QObject):
-    message_stored = Signal(str)  # the chat that it was written in
+    message_stored = Signal(str)  # the chat's id
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class ConversationController(QObject):
     def send(self, text: str) -> None:
         # a second Enter before the text is stored would be a second message
         if not self._open.sending:
-            # as things are now: the next key may open another chat
+            # captured now: the next key may open another chat
             chat_id = self._open.id
             self._open.begin_sending(chat_id)
             parts = self._open.parts
@@ -48,7 +48,7 @@ class ConversationController(QObject):
     def regenerate(
         self, message_id: str, other: AnyModel | None = None, temperature: float | None = None
     ) -> None:
-        """Another version of a reply; `other` writes this one, or it is drawn with another
+        """Generate another version of a reply: by the model `other`, or with another
         `temperature`."""
         chat_id = self._open.id
         self._consent.asking(

@@ -1,6 +1,6 @@
-"""Finding models on the hub: what is asked for, and what came. Main thread.
+"""Finding models on the hub: requests and their results. Main thread.
 
-Answers that nobody waits for any more, because something else was asked since, are dropped.
+Results that a later request has superseded are dropped.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ class DiscoverController(QObject):
     suggested = Signal(Recommended)  # for an empty chat
     search_began = Signal()
     found = Signal(list)  # further results
-    search_ended = Signal(str)  # what went wrong, or ""
+    search_ended = Signal(str)  # the problem, or ""
     details_began = Signal(str)  # the repository
     details_shown = Signal(Details)
     details_failed = Signal(str, bool)  # why, and whether a token may help
     fits_known = Signal(Details, dict)  # Details, Fit by the variant's title
     drafts_known = Signal(Variant, list)
-    drafts_failed = Signal(str)  # why they cannot be found now
+    drafts_failed = Signal(str)  # why the search for drafts failed
     drafts_here_known = Signal(InstalledModel, list)
     card_shown = Signal(Details, str)
     page_known = Signal(str)  # an address to show in a browser
     computer_known = Signal(ThisComputer)
-    token_checked = Signal(str)  # whose it is; "" when it was forgotten
-    token_refused = Signal(str, str)  # why, and what to do
+    token_checked = Signal(str)  # the name of its owner; "" when it was deleted
+    token_refused = Signal(str, str)  # the problem, and its remedy
 
     def __init__(self, discover: Discover, tasks: Tasks, problems: Problems) -> None:
         super().__init__()
@@ -56,11 +56,11 @@ class DiscoverController(QObject):
         self._tasks.spawn(self._search(search))
 
     def forget(self) -> None:
-        """Nobody looks for anything any more."""
+        """Drop the search and its results."""
         self._results = None
 
     def more(self) -> None:
-        """The reader comes to the end of the list."""
+        """Load further results when the reader nears the end of the list."""
         if self._results is not None and not self._asking:
             self._tasks.spawn(self._more(self._results))
 
@@ -129,7 +129,7 @@ class DiscoverController(QObject):
         try:
             fits = await self._discover.fits(details)
         except EnvironmentProblem as problem:
-            # the files can be fetched all the same; that one is gated, its page says already
+            # the files can be downloaded all the same; of a gated one the page tells already
             if not details.repository.gated:
                 self._problems.show(problem.message, problem.remedy)
         if self._details is details:
@@ -164,7 +164,7 @@ class DiscoverController(QObject):
         self._tasks.spawn(self._open_page(repo))
 
     def set_token(self, token: str) -> None:
-        """Check a token and keep it; "" forgets the one that is kept."""
+        """Check a token and store it; "" deletes the stored one."""
         self._tasks.spawn(self._set_token(token))
 
     async def _open_page(self, repo: str) -> None:

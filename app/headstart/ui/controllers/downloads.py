@@ -1,4 +1,4 @@
-"""Downloads: how far they are, and what the user does with them. Main thread."""
+"""Downloads: their progress, and the user's actions on them. Main thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class DownloadsController(QObject):
         broadcast.on(DownloadEnded, self._on_ended)
 
     def wake(self) -> None:
-        """Nobody waits for anything: go on with what was going on."""
+        """Resume the downloads of the last session, once the start is over."""
         self._tasks.spawn(self._downloads.wake())
 
     def list(self) -> None:

@@ -1,4 +1,4 @@
-"""Every controller, made once."""
+"""Every controller, created once."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Controllers(Struct, frozen=True):
         self.prefixes.list()
 
     def wake(self) -> None:
-        """The list of chats is there: do what nobody waited for."""
+        """Do the deferred work, now that the list of chats is shown."""
         self.speculation.wake()
         self.downloads.wake()
         self.installed.look()
@@ -91,7 +91,7 @@ class Controllers(Struct, frozen=True):
         self.updates.wake()
 
     async def settle(self, seconds: float = 30) -> None:
-        """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""
+        """Wait for all requested work, up to `seconds`; at the end, and in tests."""
         await self.tasks.settle(seconds)
 
 
@@ -101,7 +101,7 @@ def make_controllers(services: Services) -> Controllers:
     broadcast, local = services.broadcast, services.local
     open_chat = OpenChat(services.chat_list)
     consent = Consent(services.servers, tasks)
-    # the list hears of changes first: it has the least to do
+    # the list is told of changes first: it has the least to do
     chat_list = ChatListController(services.chat_list, services.replies, tasks, broadcast)
     branch = BranchController(services.branches, services.replies, open_chat, tasks, broadcast)
     reply = ReplyController(services.replies, open_chat, broadcast)

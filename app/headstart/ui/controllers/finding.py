@@ -1,4 +1,4 @@
-"""Looking for words: in all chats, and in the open one. Main thread."""
+"""Searching for words, in all chats and in the open one. Main thread."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from headstart.ui.open_chat import OpenChat
 
 
 class FindingController(QObject):
-    # a query, the FoundChats with it, and False where not all messages were looked through yet
+    # a query, its FoundChats, and False if some messages have not been searched yet
     found = Signal(str, list, bool)
-    found_here = Signal(str, list)  # a query, and the FoundInChats of the open chat
-    changed_here = Signal()  # the open chat has other messages
+    found_here = Signal(str, list)  # a query, and its FoundInChats in the open chat
+    changed_here = Signal()  # the messages of the open chat changed
 
     def __init__(
         self, finding: Finding, open_chat: OpenChat, tasks: Tasks, broadcast: Broadcast
@@ -26,21 +26,21 @@ class FindingController(QObject):
         self._tasks = tasks
         # the last query wins
         self._serial = 0
-        # one whose answer was not whole
+        # the query whose result was incomplete, or ""
         self._query = ""
         broadcast.on(IndexChanged, lambda _change: self._again())
         broadcast.on(BranchChanged, lambda change: self._on_branch(change.chat_id))
         broadcast.on(ReplyEnded, lambda change: self._on_branch(change.chat_id))
 
     def find(self, query: str) -> None:
-        """In all chats."""
+        """Search all chats."""
         self._serial += 1
-        # the one before is not looked for any more
+        # the previous query is dropped
         self._query = ""
         self._tasks.spawn(self._find(query, self._serial))
 
     def find_here(self, query: str, everywhere: bool) -> None:
-        """In the open chat; `everywhere`: on all of its branches."""
+        """Search the open chat; `everywhere`: on all of its branches."""
         self._tasks.spawn(self._find_here(query, everywhere, self._open.id))
 
     async def _find(self, query: str, serial: int) -> None:

@@ -1,4 +1,4 @@
-"""Order among chats: folders, tags and the archive. Main thread."""
+"""Organizing chats: folders, tags and the archive. Main thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headstart.ui.kit.tasks import Tasks
 
 class FoldersController(QObject):
     listed = Signal(list)  # of Folder
-    opened = Signal(Folder)  # whose settings are to be shown
+    opened = Signal(Folder)  # the folder whose settings to show
     archive_listed = Signal(list)  # of ChatSummary
     archived = Signal(list)  # chat ids
 
@@ -42,7 +42,7 @@ class FoldersController(QObject):
         self._tasks.spawn(self._list())
 
     def make(self, name: str, inside: str = "", chat_ids: Sequence[str] = ()) -> None:
-        """A new folder, with these chats in it."""
+        """Create a folder with these chats in it."""
         self._tasks.spawn(self._make(name, inside, chat_ids))
 
     def rename(self, path: str, name: str) -> None:
@@ -61,7 +61,7 @@ class FoldersController(QObject):
         self._tasks.spawn(self._folders.set_options(path, options, model))
 
     def open(self, path: str) -> None:
-        """Show what holds in a folder."""
+        """Show the settings of a folder."""
         self._tasks.spawn(self._show(path))
 
     # --- chats ---------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class FoldersController(QObject):
     def list_archive(self) -> None:
         self._tasks.spawn(self._list_archive())
 
-    # --- inside --------------------------------------------------------------------------
+    # --- internals -----------------------------------------------------------------------
 
     async def _list(self) -> None:
         self.listed.emit(await self._folders.all())

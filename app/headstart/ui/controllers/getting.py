@@ -1,5 +1,4 @@
-"""Getting models: what is chosen on the page, suggested, or recommended goes into the queue. Main
-thread."""
+"""Getting models: a chosen, suggested or recommended one is queued for download. Main thread."""
 
 from __future__ import annotations
 
@@ -18,9 +17,9 @@ from headstart.ui.kit.tasks import Tasks
 
 
 class GettingController(QObject):
-    queued = Signal(list)  # titles of what is going to be downloaded
+    queued = Signal(list)  # titles of the queued downloads
     recommended_queued = Signal(Recommended, tuple)  # Recommended, ids of its downloads
-    not_queued = Signal()  # the hub cannot be asked now
+    not_queued = Signal()  # the hub did not answer
 
     def __init__(self, discover: Discover, downloads: Downloads, tasks: Tasks) -> None:
         super().__init__()
@@ -35,12 +34,12 @@ class GettingController(QObject):
         companions: tuple[Companion, ...] = (),
         draft: DraftOffer | None = None,
     ) -> None:
-        """Download a variant, with what belongs to it, and a draft that is not here yet."""
+        """Download a variant with its companions, and a draft that is not installed yet."""
         wanted = [details.wanted(variant, companions), *_draft(draft)]
         self._tasks.spawn(self._get_model(wanted, details, draft is not None))
 
     def get_draft(self, offer: DraftOffer) -> None:
-        """Download a draft for a model that is here."""
+        """Download a draft for an installed model."""
         self._tasks.spawn(self._get(_draft(offer)))
 
     def get_recommended(self, choice: Recommended) -> None:
@@ -59,14 +58,14 @@ class GettingController(QObject):
         self.queued.emit([_said(one) for one in wanted])
 
     async def _draft_of(self, choice: Recommended) -> list[DownloadRequest]:
-        """Its draft, by the list of models to begin with; the model is downloaded without it where
-        the hub does not give it."""
+        """The draft that the list of recommended models names for it; none, and the model is
+        downloaded alone, if the hub does not provide it."""
         if not choice.draft_repo:
             return []
         try:
             draft = await self._discover.details(choice.draft_repo)
         except EnvironmentProblem:
-            # drafts can be looked for on its page
+            # the user can search for drafts on the model's page
             return []
         found = matching(draft.variants, choice.draft_patterns)
         return [] if found is None else [draft.wanted(found)]

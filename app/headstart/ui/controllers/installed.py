@@ -1,5 +1,4 @@
-"""The models on this computer: what is known of them, and what the user does with them. Main
-thread."""
+"""The models on this computer: their facts, and the user's actions on them. Main thread."""
 
 from __future__ import annotations
 
@@ -29,13 +28,13 @@ from headstart.ui.kit.tasks import Problems, Tasks
 class InstalledController(QObject):
     listed = Signal(list)  # of InstalledModel
     card_shown = Signal(InstalledModel, ModelCard, int)  # with the number of its chats
-    leaving = Signal(Leaving)  # ask before it is removed
-    removed = Signal(str, int)  # name, bytes that came back
+    leaving = Signal(Leaving)  # ask before the removal
+    removed = Signal(str, int)  # name, bytes freed
 
     smaller_fits = Signal(SmallerContext)
     unloaded = Signal(str, str)  # name, the model that needed its memory
     loaded = Signal(tuple)  # of ResidentModel
-    loading = Signal(str, float)  # content of what is being loaded, how far; "" when it ended
+    loading = Signal(str, float)  # content of the model being loaded, fraction; "" when it ended
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class InstalledController(QObject):
         self._loading: InstalledModel | None = None
 
     def look(self) -> None:
-        """See what is here now."""
+        """Look for the models that are installed now."""
         self._tasks.spawn(self._look())
 
     def show_card(self, model: InstalledModel) -> None:
@@ -87,7 +86,7 @@ class InstalledController(QObject):
         self._installed.unlist(model)
 
     def use_for_new(self, model: ModelRef) -> None:
-        """New chats are answered by it."""
+        """Make a model the one that answers new chats."""
         self._installed.use_for_new(model)
 
     def load(self, model: InstalledModel) -> None:
@@ -97,7 +96,7 @@ class InstalledController(QObject):
         self._tasks.spawn(self._loader.unload([model.ref.key]))
 
     def keep(self, model: InstalledModel, kept: bool) -> None:
-        """Keep it loaded when it is idle, or no longer."""
+        """Keep a model loaded while idle, or no longer."""
         self._installed.keep(model.ref.key, kept)
 
     def ask_remove(self, model: InstalledModel) -> None:

@@ -1,5 +1,5 @@
-"""Images of messages for the window: read, decoded off the main thread, and kept while they are
-looked at. Main thread."""
+"""Images of messages for the window: loaded, decoded off the main thread, and cached. Main
+thread."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from headstart.ui.kit.pictures import decode
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
-# images that are kept decoded, each at the size of a thumbnail
+# decoded images in the cache, each at the size of a thumbnail
 _KEPT = 48
-# pixels of an image in its own window: more would be scaled down each time that is resized
+# largest image in its own window, in pixels: more would be scaled down at each resize
 _LARGEST = QSize(2560, 1600)
 
 
 class PicturesController(QObject):
-    ready = Signal(str)  # the digest of an image that is here now
+    ready = Signal(str)  # the digest of a loaded image
     opened = Signal(object, object)  # ImagePart, QImage or None
-    saved = Signal(str)  # where a copy of a file is
+    saved = Signal(str)  # path of the saved copy
 
     def __init__(self, attaching: Attaching, open_chat: OpenChat, tasks: Tasks) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class PicturesController(QObject):
         self._asked: set[str] = set()
 
     def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None:
-        """The image if it is here; else it comes with `ready`."""
+        """The image if it is cached; else None, and `ready` is emitted later."""
         digest = part.blob.digest
         if digest in self._images:
             self._images.move_to_end(digest)
@@ -49,11 +49,11 @@ class PicturesController(QObject):
         return None
 
     def open(self, part: ImagePart) -> None:
-        """The image as large as a screen shows it, with `opened`."""
+        """Load the image at screen size and emit `opened`."""
         self._tasks.spawn(self._whole(self._open.id, part))
 
     def save(self, part: Attached, path: str) -> None:
-        """Write a copy of a file where the user wants it."""
+        """Save a copy of a file at the user's path."""
         self._tasks.spawn(self._save(self._open.id, part, Path(path)))
 
     async def _fetch(self, chat_id: str, part: ImagePart, within: QSize) -> None:

@@ -10,7 +10,7 @@ from headstart.chat.prefixes import Prefixes
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
-# the state that a reply computed is on disk by then
+# by then the state that a reply computed is on disk
 SAVED_MS = 2500
 
 
@@ -35,7 +35,7 @@ class PrefixesController(QObject):
         self._tasks.spawn(self._list())
 
     def clear_chat(self, chat_id: str) -> None:
-        """Remove what only this chat needs."""
+        """Remove the prefixes that only this chat needs."""
         self._tasks.spawn(self._prefixes.forget(chat_id))
 
     def clear_all(self) -> None:

@@ -1,5 +1,4 @@
-"""The next message waits: it is sent when the reply that is being written has ended. Main
-thread."""
+"""The queue of messages to send once the reply in progress has ended. Main thread."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ from headstart.ui.queue import Queued
 
 
 class QueueController(QObject):
-    changed = Signal(tuple)  # of Queued: what waits in the open chat
-    taken_back = Signal(str)  # a text that is to stand in the message again
+    changed = Signal(tuple)  # of Queued: the open chat's queue
+    taken_back = Signal(str)  # a text to put back into the composer
 
     def __init__(
         self,
@@ -38,17 +37,17 @@ class QueueController(QObject):
         self._open = open_chat
         self._consent = consent
         self._tasks = tasks
-        # chats whose reply was stopped for what waits
+        # chats whose reply was stopped to send their queue
         self._interrupted: set[str] = set()
         open_chat.opened.connect(self._show)
         broadcast.on(ReplyEnded, self._on_ended)
 
     def add(self, text: str) -> None:
-        """Have what stands in the message sent later; it leaves the message."""
+        """Move the composer's message to the end of the queue."""
         self._take_in(text, first=False)
 
     def interrupt(self, text: str) -> None:
-        """End the reply that is being written, and send this (or what waits first) at once."""
+        """Stop the reply in progress, and send this text (or the first queued message) at once."""
         chat_id = self._open.id
         if not is_blank(text) or self._open.parts:
             self._take_in(text, first=True)
@@ -61,7 +60,7 @@ class QueueController(QObject):
         self._changed(self._open.id)
 
     def edit(self, number: int) -> None:
-        """Put one back into the message, behind what stands there."""
+        """Take a message out of the queue, and append it to the composer's text."""
         one = self._open.queue.take(self._open.id, number)
         if one is None:
             return
@@ -96,7 +95,8 @@ class QueueController(QObject):
             self._tasks.spawn(self._go_on(change))
 
     async def _go_on(self, change: ReplyEnded) -> None:
-        """Not after the user stopped a reply, or it failed: they may want to say something else."""
+        """Send the next message, unless the reply was stopped or failed: the user may want to say
+        something else."""
         wanted = change.chat_id in self._interrupted
         self._interrupted.discard(change.chat_id)
         message = await self._branches.message(change.chat_id, change.message_id)
@@ -114,13 +114,13 @@ class QueueController(QObject):
         try:
             await self._conversation.send(chat_id, text, parts)
         except BaseException:
-            # unsent messages wait on
+            # a message that was not sent returns to the queue
             self._open.queue.add(chat_id, one, first=True)
             self._changed(chat_id)
             raise
 
 
 def _is_done(message: Message) -> bool:
-    """True for a reply that ended by itself, or at its longest."""
+    """True for a reply that ended by itself or reached its longest length."""
     longest = message.stats is not None and message.stats.finish is FinishReason.LENGTH
     return message.status is MessageStatus.COMPLETE or longest

@@ -1,4 +1,4 @@
-"""The reply that is being written in the open chat, as its events come. Main thread."""
+"""The reply in progress in the open chat, event by event. Main thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.wording import say
 
-# a prefill of fewer tokens than this is over before anyone could read about it
+# a prefill of fewer tokens is over before anyone could read its progress
 SHOWN_PREFILL = 64
 WAITING = "controllers.waiting-for-reply-in-another"
 LOOKING = "controllers.looking-at-image"
@@ -33,7 +33,7 @@ class ReplyController(QObject):
     reply_progress = Signal(str, str)  # message id, text
     writing_changed = Signal(bool)
     context_changed = Signal(int, int)  # tokens used, size
-    noticed = Signal(NoticeKind, str)  # with a text
+    noticed = Signal(NoticeKind, str)  # kind, text
     speculating = Signal(Speculating)
 
     def __init__(self, replies: Replies, open_chat: OpenChat, broadcast: Broadcast) -> None:
@@ -49,7 +49,7 @@ class ReplyController(QObject):
         return self._replies.reply_in(self._open.id) is not None
 
     def show(self, same_chat: bool) -> None:
-        """The open chat's messages are shown: so is what is being written of the last one."""
+        """Show the reply in progress, once the open chat's messages are shown."""
         reply = self._replies.reply_in(self._open.id)
         self._shown = ReplyText(() if reply is None else reply.parts)
         if reply is not None:
@@ -63,7 +63,7 @@ class ReplyController(QObject):
         self.context_changed.emit(*self._contexts.get(self._open.id, (0, 0)))
 
     def end(self) -> None:
-        """The reply is shown as it was stored."""
+        """Drop the live text: the stored reply is shown now."""
         self._shown = ReplyText()
         self.writing_changed.emit(self.writing)
 

@@ -1,4 +1,4 @@
-"""Connections to servers, and how the engine runs, for the settings window. Main thread."""
+"""Connections to servers, and the state of the engine, for the settings window. Main thread."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from headstart.ui.wording import say
 
 class ServersController(QObject):
     saved = Signal(str)  # connection id
-    result = Signal(str, str, bool)  # connection id, text, after what is shown already
+    result = Signal(str, str, bool)  # connection id, text, True to append it to the shown text
     offered = Signal(Offered)
     found = Signal(list)  # of Nearby: programs on this computer that could be added
-    explained = Signal(dict)  # what automatic engine settings become here, by name
+    explained = Signal(dict)  # values of the automatic engine settings on this computer, by name
 
     def __init__(self, servers: Servers, preload: Preload, tasks: Tasks) -> None:
         super().__init__()
@@ -30,26 +30,26 @@ class ServersController(QObject):
 
     @property
     def engine_state(self) -> LoadedState:
-        """Says whether the loaded model has the current engine settings."""
+        """Tells if the loaded model has the current engine settings."""
         return self._preload.state
 
     def save(self, connection: Connection, key: str | None) -> None:
-        """`key` None leaves it as it is."""
+        """Save a connection; `key` None keeps the stored key."""
         self._tasks.spawn(self._save(connection, key))
 
     def remove(self, connection_id: str) -> None:
         self._tasks.spawn(self._servers.remove(connection_id))
 
     def test(self, connection_id: str) -> None:
-        """Ask the server what it offers."""
+        """Ask the server for its models."""
         self._tasks.spawn(self._test(connection_id))
 
     def look_around(self) -> None:
-        """See which programs on this computer answer."""
+        """Find the programs on this computer that answer."""
         self._tasks.spawn(self._look_around())
 
     def use(self, nearby: Nearby) -> None:
-        """Add a program on this computer: who adds it with one click allows it, too."""
+        """Add a program on this computer: adding it with one click also allows it."""
         self._tasks.spawn(self._use(nearby))
 
     def explain(self) -> None:

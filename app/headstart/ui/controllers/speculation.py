@@ -1,4 +1,4 @@
-"""Drafts for the open chat: which can be chosen, what they do, how fast they are. Main thread."""
+"""Drafts for the open chat: the choices, their activity and their speed. Main thread."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from headstart.ui.open_chat import OpenChat
 
 class SpeculationController(QObject):
     drafts_listed = Signal(list)  # of DraftChoice
-    draft_changed = Signal(str, bool)  # name of the draft ("" for none), really loaded
-    measured = Signal(object)  # Calibrated of the open chat's pair, None where there is nothing yet
+    draft_changed = Signal(str, bool)  # name of the draft ("" for none), True if loaded
+    measured = Signal(object)  # Calibrated of the open chat's pair, None if not measured yet
     activity_changed = Signal(DraftActivity)
 
     def __init__(
@@ -45,7 +45,7 @@ class SpeculationController(QObject):
         self._open = open_chat
         self._tasks = tasks
         self._serial = 0
-        # nobody looks at drafts before the list of chats is there
+        # drafts are not looked up before the list of chats is shown
         self._awake = asyncio.Event()
         # measurements by pair, and those of the open chat
         self._known: dict[Pair, Calibrated] = {}
@@ -58,14 +58,14 @@ class SpeculationController(QObject):
         broadcast.on(DraftProgress, self._on_progress)
 
     def wake(self) -> None:
-        """The program has started: there is time to look at files."""
+        """Allow files to be examined, now that the program has started."""
         self._awake.set()
 
     def list(self) -> None:
         self._tasks.spawn(self._list())
 
     def calibrate(self) -> None:
-        """Find the speed of every draft depth."""
+        """Measure the speed of every draft depth."""
         self._tasks.spawn(self._calibrating.run(self._open.id))
 
     def cancel_calibrating(self) -> None:
@@ -88,7 +88,7 @@ class SpeculationController(QObject):
             self.activity_changed.emit(change.activity)
 
     async def _find_pair(self) -> None:
-        """Find the open chat's pair; says what is known of it."""
+        """Find the open chat's pair, and emit its measurements."""
         chat_id, pair = self._open.id, None
         with contextlib.suppress(EnvironmentProblem):
             wanted = await self._drafts.pair(chat_id)
@@ -106,7 +106,7 @@ class SpeculationController(QObject):
         serial, chat_id = self._serial, self._open.id
         await self._awake.wait()
         if serial != self._serial:
-            # asked for once more meanwhile
+            # requested again meanwhile
             return
         await self._find_pair()
         try:
@@ -114,5 +114,5 @@ class SpeculationController(QObject):
         except EnvironmentProblem:
             choices = []
         if serial == self._serial and chat_id == self._open.id:
-            # else another model was chosen meanwhile: a later look tells
+            # else another model was chosen meanwhile: a later call lists its drafts
             self.drafts_listed.emit(choices)

@@ -1,5 +1,4 @@
-"""Chats out to files and in from them: what was asked for, how far it is, and what came of it. Main
-thread."""
+"""Export and import of chats: requests, progress and results. Main thread."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
 from headstart.ui.kit.tasks import Tasks
 
-# how often it is told how far something is; milliseconds
+# interval of progress reports, in milliseconds
 _TICK = 100
 
 
@@ -29,11 +28,11 @@ class TransferController(QObject):
     sorted = Signal(list, list)  # paths of conversations, and of other files
     import_failed = Signal(str)  # why the import ended
     export_began = Signal()
-    copied = Signal(object, str)  # Copied, which form of it: "markdown", "formatted" or "plain"
-    dragged = Signal(str)  # the file of a chat that is dragged out of the list
-    exported = Signal(str, int)  # path, how many chats
+    copied = Signal(object, str)  # Copied, its form: "markdown", "formatted" or "plain"
+    dragged = Signal(str)  # the file of a chat being dragged out of the list
+    exported = Signal(str, int)  # path, number of chats
     export_ended = Signal()
-    # chats that were dealt with, of how many; 0 where nobody knows
+    # chats done, and the total; 0 if unknown
     import_progress = Signal(int, int)
     export_progress = Signal(int, int)
 
@@ -49,10 +48,10 @@ class TransferController(QObject):
         self._timer.setInterval(_TICK)
         self._timer.timeout.connect(self._tick)
 
-    # --- in ------------------------------------------------------------------------------
+    # --- import --------------------------------------------------------------------------
 
     def sort(self, paths: Sequence[str]) -> None:
-        """Tell conversations from other files, by what is in them."""
+        """Tell conversations from other files by their content."""
         self._tasks.spawn(self._sort(paths))
 
     async def _sort(self, paths: Sequence[str]) -> None:
@@ -63,14 +62,14 @@ class TransferController(QObject):
         )
 
     def plan(self, paths: Sequence[str]) -> None:
-        """See what files have, without taking anything in."""
+        """Inspect files without importing anything."""
         run = self._begin_import(0)
         self._tasks.spawn(self._plan([Path(path) for path in paths], run))
 
     def take(
         self, paths: Sequence[str], expected: int, without: frozenset[str] = frozenset()
     ) -> None:
-        """Take chats in; `expected`: how many a dry run found, of which these are not wanted."""
+        """Import chats; `expected`: the number that a dry run found; `without`: unwanted ids."""
         run = self._begin_import(expected)
         run.without = without
         self._tasks.spawn(self._take([Path(path) for path in paths], run))
@@ -114,7 +113,7 @@ class TransferController(QObject):
             self._import = None
         self._rest()
 
-    # --- out -----------------------------------------------------------------------------
+    # --- export --------------------------------------------------------------------------
 
     def export(self, wanted: ExportRequest, path: str) -> None:
         """Write chats to a file, or into a folder; one export at a time."""
@@ -140,7 +139,7 @@ class TransferController(QObject):
         self.exported.emit(str(path), count)
 
     def save_text(self, text: str, path: str) -> None:
-        """Write a piece of a chat to a file of its own."""
+        """Write a piece of a chat to its own file."""
         self._tasks.spawn(self._save_text(text, Path(path)))
 
     async def _save_text(self, text: str, path: Path) -> None:
@@ -152,7 +151,7 @@ class TransferController(QObject):
         self.exported.emit(str(path), 1)
 
     def copy(self, chat_id: str, form: str, message_id: str = "") -> None:
-        """A chat, or one message of it, for the clipboard."""
+        """Prepare a chat, or one of its messages, for the clipboard."""
         self._tasks.spawn(self._copy(chat_id, form, message_id))
 
     def drag(self, wanted: ExportRequest, path: str) -> None:
@@ -167,7 +166,7 @@ class TransferController(QObject):
         self.dragged.emit(str(path))
 
     def close(self) -> None:
-        """The program ends: whole chats and whole files stay."""
+        """Cancel at the end of the program; complete chats and files stay."""
         self.cancel_import()
         self.cancel_export()
 

@@ -12,7 +12,7 @@ from headstart.ui.open_chat import OpenChat
 
 
 class UnseenController(QObject):
-    """`seen`: the user sees the open chat."""
+    """`seen`: True while the user sees the open chat."""
 
     def __init__(
         self, chat_list: ChatList, open_chat: OpenChat, tasks: Tasks, broadcast: Broadcast

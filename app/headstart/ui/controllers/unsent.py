@@ -1,4 +1,4 @@
-"""Text that was not sent is kept while it is typed, and is there after a restart. Main thread."""
+"""Unsent text: saved while it is typed, and restored after a restart. Main thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headstart.chat.unsent import UnsentTexts
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
-# from the last key until it is written
+# from the last key press until the text is saved
 _PAUSE_MS = 600
 
 
@@ -26,11 +26,11 @@ class UnsentController(QObject):
         open_chat.written.connect(self._later)
 
     def load(self, show: bool) -> None:
-        """Load the unsent text of the last time; `show`: open the new chat that had some."""
+        """Load the unsent text of the last session; `show`: open the new chat that had some."""
         self._tasks.spawn(self._load(show))
 
     def flush(self) -> None:
-        """Write what has changed now."""
+        """Save the changed texts now."""
         self._timer.stop()
         changed, self._changed = self._changed, set()
         for chat_id in changed:

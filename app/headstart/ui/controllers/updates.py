@@ -1,4 +1,4 @@
-"""A newer version: looked for daily where the user wants that, or when they ask. Main thread."""
+"""Checks for a newer version: daily if the user wants that, or on request. Main thread."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from headstart.core.told import Told
 from headstart.core.updates import Release
 from headstart.ui.kit.tasks import Tasks
 
-# the window has more to do at first; then it looks whether a day has gone by
+# the window has more to do at first; then an hourly check whether a day has passed
 FIRST_MS, AGAIN_MS = 10_000, 3_600_000
 
 
 class UpdatesController(QObject):
-    found = Signal(str, str)  # a newer version, and the page where people get it
-    # after the user asked
+    found = Signal(str, str)  # a newer version, and its download page
+    # only on request
     none_found = Signal()
     failed = Signal(Told)
 

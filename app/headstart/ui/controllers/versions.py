@@ -1,4 +1,4 @@
-"""Versions and branches of the open chat: edited, inserted, copied, removed, tried. Main thread."""
+"""Versions and branches of the open chat: edit, insert, copy, remove, retry. Main thread."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from headstart.ui.open_chat import OpenChat
 
 class VersionsController(QObject):
     branched_off = Signal(str)  # the new chat's id
-    removed = Signal(RemovedBranch, int)  # RemovedBranch, how many messages
+    removed = Signal(RemovedBranch, int)  # RemovedBranch, number of messages
     mapped = Signal(list)  # of TreeNode
-    compared = Signal(list, str)  # versions of a message, and which one is on show
+    compared = Signal(list, str)  # versions of a message, and the id of the shown one
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class VersionsController(QObject):
         self._consent = consent
 
     def submit_edit(self, message_id: str, text: str, after: str) -> None:
-        """A text that was edited: `after` says whether it is answered, or gone on with."""
+        """Save an edited text; `after`: "answer" has it answered, "more" continued."""
         chat_id = self._open.id
         if after == "answer":
             self._ask(lambda: self._conversation.edit(chat_id, message_id, text))
@@ -45,7 +45,7 @@ class VersionsController(QObject):
             self._ask(lambda: self._save(chat_id, message_id, text))
 
     def insert(self, after: str | None, role: Role, text: str) -> None:
-        """A message that nobody answers."""
+        """Insert a message without having it answered."""
         chat_id = self._open.id
         self._ask(lambda: self._insert(chat_id, after, role, text))
 
@@ -69,7 +69,7 @@ class VersionsController(QObject):
         self._ask(lambda: self._map(chat_id))
 
     def compare(self, message_id: str) -> None:
-        """All versions of a message, to be looked at beside each other."""
+        """Emit all versions of a message, for a view side by side."""
         chat_id = self._open.id
         self._ask(lambda: self._compare(chat_id, message_id))
 
@@ -123,5 +123,5 @@ class VersionsController(QObject):
         return versions[-1] if versions else None
 
 
-# without it, versions of a chat that is answered greedily would all be the same
+# temperature without which all versions in a greedily decoded chat would be the same
 _VARIED = 0.8

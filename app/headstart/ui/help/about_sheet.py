@@ -16,7 +16,7 @@ from headstart.ui.kit.sheet import Sheet
 from headstart.ui.shell.unexpected import versions
 from headstart.ui.wording import say
 
-# of a requirement, what ends its name
+# the first character after a requirement's name
 _NAME = re.compile(r"[^\w.-]")
 
 
@@ -51,12 +51,12 @@ class AboutSheet(Sheet):
 
 @functools.cache
 def licences() -> str:
-    """A line for each library: its name, version and licence; then what is no Python package."""
+    """One line per library with name, version and licence; then those outside Python."""
     try:
         wanted = importlib.metadata.requires("headstart") or []
     except importlib.metadata.PackageNotFoundError:
         wanted = []
-    # extras are for work on the program, and markers for other systems
+    # extras are for development, and markers for other systems
     names = sorted({_NAME.split(one)[0] for one in wanted if "extra ==" not in one})
     lines = [line for line in map(_line_of, names) if line]
     lines += ["llama.cpp, MIT", "Lucide (icons), ISC", "Inter and JetBrains Mono, OFL-1.1"]
@@ -64,14 +64,14 @@ def licences() -> str:
 
 
 def _line_of(name: str) -> str:
-    """ "" for a library that is not installed on this system."""
+    """Line about a library; "" if it is not installed on this system."""
     try:
         data = importlib.metadata.metadata(name).json
     except importlib.metadata.PackageNotFoundError:
         return ""
     classified = [one for one in data.get("classifier", ()) if one.startswith("License ::")]
     licence = data.get("license_expression") or data.get("license") or ""
-    # some have their whole text there
+    # some packages put the whole text into this field
     short = str(licence).strip().partition("\n")[0][:60]
     if not short and classified:
         short = classified[0].rpartition(" :: ")[2]

@@ -1,5 +1,4 @@
-"""The guide, shown in the program: its pages at the left, and what one of them says. Main
-thread."""
+"""The guide inside the program: the list of its pages, and the text of one. Main thread."""
 
 from __future__ import annotations
 
@@ -19,13 +18,13 @@ from headstart.ui.wording import say
 _LINK = re.compile(r"^\d+\. \[(?P<title>[^\]]+)\]\((?P<file>[\w-]+\.md)\)", re.MULTILINE)
 _FILE = int(Qt.ItemDataRole.UserRole)
 _NAMES = 200
-# pictures beside the words, as wide as these at most
+# largest width of pictures beside the text, in pixels
 _PICTURE = 640
 GONE = "help.guide-not-here-belongs-to"
 
 
 class GuideText(QTextBrowser):
-    """Only pictures of the guide are read, nothing is fetched."""
+    """Loads only the guide's own pictures, and fetches nothing."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -68,12 +67,12 @@ class GuideSheet(Sheet):
 
     @property
     def page(self) -> str:
-        """The file of the page that is shown."""
+        """The file of the shown page."""
         item = self.names.currentItem()
         return str(item.data(_FILE)) if item is not None else ""
 
     def show_page(self, name: str) -> None:
-        """A page by its file's name; the first one for none."""
+        """Show a page by its file's name; "" shows the first one."""
         for row in range(self.names.count()):
             if self.names.item(row).data(_FILE) == name or (not name and row == 0):
                 self.names.setCurrentRow(row)
@@ -83,7 +82,7 @@ class GuideSheet(Sheet):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # pictures are as wide as there is room
+        # the width of pictures follows that of the window
         self._show()
 
     def _show(self) -> None:

@@ -18,7 +18,7 @@ ABOUT = "help.about-report"
 
 
 class ReportSheet(Sheet):
-    """Emits `wanted` when the text is asked for, and `saved` with a folder for it."""
+    """Emits `saved` with the folder to save the report in."""
 
     wanted = Signal()
     saved = Signal(str)

@@ -1,1 +1,1 @@
-"""Decisions of one chat, beside the transcript."""
+"""Settings of one chat, beside the transcript."""

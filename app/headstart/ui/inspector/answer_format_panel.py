@@ -21,13 +21,13 @@ EXAMPLE = """{
   "additionalProperties": false
 }"""
 _FREE, _JSON, _SCHEMA = range(3)
-# a pause after which typing counts as meant
+# pause after which typed text is checked
 _PAUSE_MS = 500
 
 
 class AnswerFormatPanel(QWidget):
-    """Emits `edited` with a schema that can be used, "" for free text, None to follow again; and
-    `check_requested` with one that was typed."""
+    """Emits `edited` with a valid schema ("" for free text), `check_requested` with a typed one,
+    and `reset` to inherit the format again."""
 
     edited = Signal(object)
     check_requested = Signal(str)
@@ -74,9 +74,9 @@ class AnswerFormatPanel(QWidget):
         self._row.set_own(own)
 
     def set_value(self, schema: str) -> None:
-        """The format that holds."""
+        """Show the format in force."""
         if self._pause.isActive() and self._kind_of(schema) == _SCHEMA:
-            # text that is being typed is not taken away
+            # text that is being typed stays
             return
         changed = schema != self._value
         self._value = schema
@@ -87,7 +87,7 @@ class AnswerFormatPanel(QWidget):
         self._show()
 
     def set_checked(self, checked: CheckedFormat) -> None:
-        """Show the check of a schema; one that can be used is taken."""
+        """Show the result of a check, and take over a valid schema."""
         if self._shown_kind != _SCHEMA or checked.schema != self.schema.toPlainText():
             return
         problem = checked.problem
@@ -105,7 +105,7 @@ class AnswerFormatPanel(QWidget):
             self.edited.emit(checked.schema)
 
     def flush(self) -> None:
-        """Take the typed text, whatever comes next."""
+        """Check the typed text now, without waiting for the pause."""
         if self._pause.isActive():
             self._pause.stop()
             self.check_requested.emit(self.schema.toPlainText())

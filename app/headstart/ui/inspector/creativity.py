@@ -1,4 +1,4 @@
-"""Creativity: the temperature as people think of it. Main thread."""
+"""The temperature, presented as creativity. Main thread."""
 
 from __future__ import annotations
 

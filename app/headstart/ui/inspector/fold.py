@@ -1,4 +1,4 @@
-"""A section of the inspector that folds to one line, which says what is in it."""
+"""A section of the inspector that folds to one line, which sums up its content."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from headstart.ui.wording import say
 
 
 class Fold(QWidget):
-    """`toggled` when the user opens or closes it."""
+    """Emits `toggled` when the user opens or closes it."""
 
     toggled = Signal(bool)
     reset = Signal()
 
     def __init__(self, title: str, parent: QWidget | None = None, resets: bool = False) -> None:
-        """`resets`: whether all that is in it goes back together."""
+        """`resets`: True to offer a button that resets all of its settings together."""
         super().__init__(parent)
         self._content: QWidget | None = None
         self.button = QToolButton(self)
@@ -55,8 +55,8 @@ class Fold(QWidget):
         self._show(False)
 
     def put(self, content: QWidget) -> None:
-        """Put in the content: a child of this, because moving a widget to another parent makes Qt
-        go through its style sheet again."""
+        """Set the content, already a child of this fold: a change of parents makes Qt apply the
+        style sheet again."""
         self._content = content
         self._layout.addWidget(content)
         content.setVisible(self.open)
@@ -69,12 +69,12 @@ class Fold(QWidget):
         self.button.setChecked(on)
 
     def set_summary(self, text: str) -> None:
-        """Summarize the content in a few words; shown while it is folded."""
+        """Set a short summary of the content, shown while folded."""
         self.summary.set_full_text(text)
         self.summary.setToolTip(text)
 
     def set_own(self, own: bool) -> None:
-        """Mark the section when the chat has a setting of its own in it."""
+        """Mark the section if the chat overrides a setting in it."""
         self._dot.setVisible(own)
         self._back.setVisible(own and self._resets)
         self._back.setEnabled(own)

@@ -1,4 +1,4 @@
-"""Options in force for the chat of the inspector, and the chat's own decisions."""
+"""Options in force for the chat of the inspector, and the chat's own overrides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Holding(Struct):
     # options of the chat's folders, the innermost first
     above: Sequence[Overrides] = ()
     model: AnyModel | None = None
-    # of the model's makers
+    # the sampling advised by the model's makers
     advice: SamplingChoice = NO_ADVICE
 
     @property
@@ -31,24 +31,24 @@ class Holding(Struct):
 
     @property
     def sampling(self) -> SamplingChoice:
-        """The chat's own."""
+        """The chat's own sampling."""
         return self.options.sampling or SamplingChoice()
 
     @property
     def preset(self) -> str:
-        """The name of the preset that the chat is like, "" for none."""
+        """The name of the preset with the chat's overrides, "" for none."""
         own = decisions(self.options)
         alike = (one.name for one in self.settings.presets if decisions(one) == own)
         return next(alike, "")
 
     def with_preset(self, name: str) -> tuple[Preset, ...]:
-        """All presets, with what the chat decides under this name."""
+        """All presets, with the chat's overrides saved under this name."""
         new = msgspec.structs.replace(Preset(name=name), **decisions(self.options))
         others = [one for one in self.settings.presets if one.name != name]
         return tuple(sorted([*others, new], key=lambda one: one.name.casefold()))
 
 
 def decisions(options: Overrides) -> dict[str, object]:
-    """Decisions that presets and chats share."""
+    """Overrides that presets and chats share, by name."""
     own = msgspec.structs.asdict(options)
     return {name: own[name] for name in Overrides.__struct_fields__}

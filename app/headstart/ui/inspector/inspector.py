@@ -1,7 +1,7 @@
-"""The inspector: what matters of the open chat first, everything else folded.
+"""The inspector: the main settings of the open chat first, all others folded.
 
-What a chat leaves alone follows its folder, its model and the app; the first change makes it the
-chat's own, and a dot says so.
+A setting that the chat does not override follows its folder, its model and the app; the first
+change makes it the chat's own, marked with a dot.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from headstart.ui.kit.fields import choice_box, give_room, keep_wheel_away, take
 from headstart.ui.wording import say
 
 SERVER_WORDS = "inspector.host-answers"
-# of what stands in front of a control
+# width of the titles in front of controls, in pixels
 TITLE_WIDTH = 120
-# sections that a server decides alone
+# sections about this computer only, hidden for a server's model
 _LOCAL_FOLDS = ("prefix",)
 
 
@@ -59,7 +59,7 @@ class Inspector(QFrame):
     """Emits `options_changed` with the chat's id and its options."""
 
     options_changed = Signal(str, object)
-    sections_changed = Signal(tuple)  # names of those that are open
+    sections_changed = Signal(tuple)  # names of the open sections
     presets_changed = Signal(tuple)
 
     def __init__(
@@ -76,9 +76,9 @@ class Inspector(QFrame):
         self._chat_id: str | None = None
         self._private = False
         scroll = self._scroll = QScrollArea(self)
-        # the panel keeps its width when the bar comes
+        # the panel keeps its width when the bar is needed
         scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        # made where they stay: Qt goes through the style sheet again for what gets another parent
+        # created under their final parent: Qt applies the style sheet again to a reparented widget
         self._body = body = QWidget(scroll.viewport())
         body.setObjectName("inspectorBody")
         self._layout = QVBoxLayout(body)
@@ -116,7 +116,7 @@ class Inspector(QFrame):
         keep_wheel_away(self)
         give_room(self)
         outer = QVBoxLayout(self)
-        # the frame's own line on the left
+        # one pixel for the frame's line on the left
         outer.setContentsMargins(1, 0, 0, 0)
         outer.addWidget(scroll)
         self._show()
@@ -130,7 +130,7 @@ class Inspector(QFrame):
             lambda on: self._speculation_edited(changed(self.speculation.value, enabled=on))
         )
         self.overview.details_wanted.connect(self.show_drafting)
-        # where the keyboard goes first
+        # takes the keyboard focus first
         self.first_focus = self.overview.preset
         self._layout.addWidget(self.overview)
         self.server_words = QLabel(self._body)
@@ -140,7 +140,7 @@ class Inspector(QFrame):
         self._layout.addWidget(self.server_words)
 
     def _build_folds(self) -> None:
-        """Folded sections, a line each, which most people never open."""
+        """Add the folded sections, a line each, which most people never open."""
         info = describe(Settings)["when_full"]
         self.when_full = choice_box(
             info,
@@ -183,10 +183,10 @@ class Inspector(QFrame):
     def _measure(self) -> None:
         self.setFixedWidth(theme.px(theme.INSPECTOR_WIDTH))
 
-    # --- what is shown -------------------------------------------------------------------
+    # --- display -------------------------------------------------------------------------
 
     def set_chat(self, chat: Chat) -> None:
-        # typed text belongs to the chat that was shown until now
+        # typed text belongs to the previous chat
         self.flush()
         self._chat_id, self._private = chat.id, chat.private
         self.holding.options, self.holding.above = chat.options, chat.above
@@ -194,19 +194,19 @@ class Inspector(QFrame):
         self.system.begin(self.holding.effective.system_prompt)
 
     def set_above(self, above: Sequence[Overrides]) -> None:
-        """The chat was moved, or its folder changed."""
+        """Set the options of the chat's folders, after a move or a change of a folder."""
         if tuple(above) != tuple(self.holding.above):
             self.flush()
             self.holding.above = above
             self._show()
 
     def set_model(self, model: AnyModel | None) -> None:
-        """Show what follows the model, what it takes, and what is its server's own business."""
-        # typed text holds for the model that was shown until now
+        """Show the settings that the model accepts, and hide those that its server controls."""
+        # typed text belongs to the previous model
         self.flush()
         other = ("" if model is None else model.key) != self.holding.model_key
         if other:
-            # measurements and advice belong to the model from before
+            # measurements and advice belong to the previous model
             self.speculation.forget()
             self.holding.advice = NO_ADVICE
         self.holding.model = model
@@ -227,7 +227,7 @@ class Inspector(QFrame):
             self._show()
 
     def show_drafting(self) -> None:
-        """Open what can be decided about drafting."""
+        """Unfold the settings of drafting, and scroll to them."""
         fold = self.folds["speculation"]
         if not fold.open:
             fold.button.click()
@@ -276,7 +276,7 @@ class Inspector(QFrame):
         self._show_draft()
 
     def _show_own(self) -> None:
-        """Show the chat's own decisions."""
+        """Show the chat's overrides."""
         own, sampling = self.holding.options, self.holding.sampling
         self.sampling.show_values(self.holding.effective, sampling)
         self.system.set_own(own.system_prompt is not None)
@@ -313,7 +313,7 @@ class Inspector(QFrame):
         self._show()
 
     def change_sampling(self, name: str, value: object) -> None:
-        """A field of the chat's own sampling; None follows what the chat belongs to again."""
+        """Change a field of the chat's own sampling; None inherits the value again."""
         choice = changed(self.holding.sampling, **{name: value})
         self._set(sampling=None if choice == SamplingChoice() else choice)
         if name == "schema":
@@ -321,13 +321,13 @@ class Inspector(QFrame):
             self._show_own()
 
     def apply_preset(self, preset: Preset) -> None:
-        """The chat begins from it: what it decided before is forgotten."""
+        """Replace the chat's overrides with those of a preset."""
         self.system.forget_typing()
         self._set(**decisions(preset), values={})
         self._show()
 
     def save_preset(self, name: str) -> None:
-        """Save the chat's decisions under a name; one with this name is replaced."""
+        """Save the chat's overrides as a preset, in place of one with the same name."""
         self.flush()
         self.presets_changed.emit(self.holding.with_preset(name))
 
@@ -341,7 +341,7 @@ class Inspector(QFrame):
         self._show_draft()
 
     def flush(self) -> None:
-        """Take what was typed so far, without waiting for the pause."""
+        """Take over typed text, without waiting for the pause."""
         self.system.flush()
         self.sampling.flush()
         self.answer_format.flush()
@@ -353,7 +353,7 @@ class Inspector(QFrame):
 
 
 def _add_section(layout: QVBoxLayout, widget: QWidget) -> None:
-    """A line above, as in a book between parts."""
+    """Add a widget with a line above it, as in a book between parts."""
     line = QFrame(widget.parentWidget())
     line.setObjectName("sectionLine")
     line.setFixedHeight(1)
@@ -364,7 +364,7 @@ def _add_section(layout: QVBoxLayout, widget: QWidget) -> None:
 
 
 def _tell_fit(control: QWidget, host: str) -> None:
-    """The tool tip of a setting that a server does not take says so."""
+    """Name the host that does not accept this setting in its tool tip; "" for none."""
     own = control.property("ownToolTip")
     if own is None:
         own = control.toolTip()

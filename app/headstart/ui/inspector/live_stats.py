@@ -44,7 +44,7 @@ class LiveStats(QWidget):
         self.why.setVisible(bool(why))
 
     def show_stats(self, stats: SpeculationStats | None, against_plain: float | None) -> None:
-        """Statistics of a reply; None where nothing was drafted, or measured."""
+        """Show the stats of a reply; None if nothing was drafted, or measured."""
         accepted = rounds = speed = "–"
         if stats is not None and stats.verified:
             share = stats.accepted / stats.verified

@@ -1,4 +1,4 @@
-"""The overview of a chat: its preset, its model, its draft with the gain, its context."""
+"""Overview of a chat: its preset, its model, its draft with the gain, its context."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from headstart.ui.kit.own_title import OwnTitle
 from headstart.ui.kit.switch import Switch
 from headstart.ui.wording import say
 
-# tokens of a page, about
+# approximate tokens of a page
 _PAGE = 450
 _CHANGE = "change"
 
 
 class Overview(QWidget):
-    """Emits what the user chooses."""
+    """Emits the user's choices."""
 
     preset_chosen = Signal(Preset)
     preset_to_save = Signal()
     library_requested = Signal()
-    model_wanted = Signal(QPoint)  # where its menu is to open
+    model_wanted = Signal(QPoint)  # position for its menu
     speculation_toggled = Signal(bool)
-    details_wanted = Signal()  # about drafting
+    details_wanted = Signal()  # of drafting
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -121,8 +121,8 @@ class Overview(QWidget):
         self.model.setAccessibleName(say("inspector.model-words", words=words))
 
     def set_draft(self, on: bool, what: str, gain: str, possible: bool) -> None:
-        """Show drafting: on or off, by what, and the gain ("" for none); `possible`: drafts can be
-        verified."""
+        """Show drafting: on or off, its source `what`, and the gain ("" for none); `possible`:
+        drafts can be verified."""
         with QSignalBlocker(self):
             self.drafts.setChecked(on and possible)
         self.drafts.setEnabled(possible)
@@ -165,7 +165,7 @@ class Overview(QWidget):
         self._presets = presets
 
     def set_preset(self, name: str) -> None:
-        """The one that the chat is like, "" for none."""
+        """Show the name of the preset that the chat matches, "" for none."""
         self._current = name
         self.preset.setText(name or say("inspector.preset"))
         self.preset.setAccessibleName(

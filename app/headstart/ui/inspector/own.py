@@ -1,4 +1,4 @@
-"""Dot and reset button of a chat's own decision."""
+"""Dot and reset button of a setting that the chat overrides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BACK = "inspector.follow-again"
 
 
 class OwnRow(QWidget):
-    """A title, a control, and the way back. Emits `reset`."""
+    """A title, a control, and a reset button. Emits `reset`."""
 
     reset = Signal()
 

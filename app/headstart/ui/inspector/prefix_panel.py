@@ -1,5 +1,5 @@
-"""The inspector's panel on what models have read: how much was reused and why not all of it,
-what is kept on disk of this chat and of all."""
+"""The inspector's panel on the prompt cache: the reused part of the prompt, the reason for
+recomputing the rest, and the sizes on disk of this chat and of all chats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OFF = "inspector.nothing-new-kept-on-disk"
 
 
 class PrefixPanel(QWidget):
-    """Emits `keep_changed` when the user decides about this chat, `sizes_requested` for all."""
+    """Emits `keep_changed` for this chat, and `sizes_requested` for the window of all chats."""
 
     keep_changed = Signal(bool)
     sizes_requested = Signal()
@@ -80,7 +80,7 @@ class PrefixPanel(QWidget):
     def set_chat(
         self, chat_id: str | None, keep: bool, private: bool, on_disk: bool = True
     ) -> None:
-        """`on_disk`: whether anything is kept there at all, by the settings."""
+        """Show a chat; `on_disk`: True if the settings keep any prefixes on disk."""
         self._chat_id = chat_id
         self._on_disk = on_disk
         with QSignalBlocker(self):
@@ -173,6 +173,6 @@ def _quiet_label(parent: QWidget) -> QLabel:
     label.setObjectName("quiet")
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)
-    # a quoted word may be longer than the panel is wide
+    # a quoted word may be wider than the panel
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label

@@ -1,4 +1,4 @@
-"""A window that lists what is kept on disk of each chat, and clears it."""
+"""Window that lists the prefixes of each chat on disk, and clears them."""
 
 from __future__ import annotations
 

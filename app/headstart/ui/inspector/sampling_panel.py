@@ -1,4 +1,4 @@
-"""Sampling of the open chat: each value is the chat's own, or follows what it belongs to."""
+"""Sampling of the open chat: each value is the chat's own, or inherited."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _MORE = (
 )  # fmt: skip
 _SUMMARY = "inspector.length-seed-words"
 _LAST_SEED = 2**32 - 2
-# without a number a word is kept away altogether
+# bias of a word without a number: never sampled
 _NEVER = -100.0
 
 
 class SamplingPanel(QWidget):
-    """Emits `edited` with a field's name and its new value; None follows again."""
+    """Emits `edited` with a field's name and its new value; None inherits it again."""
 
     edited = Signal(str, object)
 
@@ -113,7 +113,7 @@ class SamplingPanel(QWidget):
 
     @property
     def controls(self) -> dict[str, QWidget]:
-        """By the names of their settings."""
+        """Controls by the names of their settings."""
         return {
             **self.sliders,
             "top_k": self.top_k,
@@ -144,7 +144,7 @@ class SamplingPanel(QWidget):
             self.more.set_own(any(getattr(own, name) is not None for name in _MORE))
 
     def flush(self) -> None:
-        """Take what was typed so far."""
+        """Take over typed text."""
         if self._seed.isModified():
             self._seed.setModified(False)
             self._seed_edited()
@@ -192,7 +192,7 @@ def biases_of(text: str) -> tuple[Bias, ...]:
 
 
 def bias_text(biases: tuple[Bias, ...]) -> str:
-    """The same as lines."""
+    """Biases as lines of text, for `biases_of`."""
     return "\n".join(
         f"{one.text} = {'never' if one.value == _NEVER else f'{round(one.value, 4):g}'}"
         for one in biases

@@ -1,4 +1,4 @@
-"""The inspector's panel on drafting: draft, depth, prompt lookup, how it goes, how fast it is.
+"""The inspector's panel on drafting: draft, depth, prompt lookup, live stats, measured speed.
 
 Shows every installed model with a verdict, never an empty list without a reason.
 """
@@ -50,7 +50,7 @@ _MEASURED = "inspector.tokens-per-second-by-draft"
 
 
 class SpeculationPanel(QWidget):
-    """Emits `edited` with a Speculation, and what the user asks for besides."""
+    """Emits `edited` with a Speculation, and the user's requests."""
 
     edited = Signal(Speculation)
     tint_changed = Signal(bool)
@@ -62,10 +62,10 @@ class SpeculationPanel(QWidget):
         super().__init__(parent)
         self._value = Speculation()
         self._choices: list[DraftChoice] = []
-        # who answers where it is not this computer, and why nothing is drafted for it
+        # the answering host, "" for this computer, and the reason why nothing is drafted for it
         self._host, self._no_drafts = "", ""
         self.calibrating = False
-        # how much faster the last replies were, in a few words
+        # short text on the speedup of the last reply
         self.gain = ""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
@@ -112,7 +112,7 @@ class SpeculationPanel(QWidget):
         row.addWidget(QLabel(say("inspector.draft-depth"), self), 1)
         row.addWidget(self.depth_mode)
         self._layout.addLayout(row)
-        # below: beside the choice there is no room for it
+        # below the choice, as there is no room beside it
         self._fixed_row = QWidget(self)
         fixed = QHBoxLayout(self._fixed_row)
         fixed.setContentsMargins(0, 0, 0, 0)
@@ -168,7 +168,7 @@ class SpeculationPanel(QWidget):
         self._layout.addLayout(row)
         return label
 
-    # --- what is shown -------------------------------------------------------------------
+    # --- display -------------------------------------------------------------------------
 
     @property
     def value(self) -> Speculation:
@@ -181,7 +181,7 @@ class SpeculationPanel(QWidget):
 
     @property
     def said(self) -> str:
-        """The same as a sentence."""
+        """The choice as a sentence."""
         return said(self._value, self._host, self._no_drafts, self.draft_name)
 
     @property
@@ -196,11 +196,11 @@ class SpeculationPanel(QWidget):
         self._show()
 
     def forget(self) -> None:
-        """A curve, and what a draft does, belong to a pair: this is another one."""
+        """Drop the curve, which belongs to the previous pair."""
         self.set_calibrated(None)
 
     def set_server(self, model: AnyModel | None, temperature: float) -> None:
-        """Set the answering model: for some models of servers nothing can be drafted."""
+        """Set the answering model: some models of servers allow no drafting."""
         host = "" if model is None else model.host
         why = why_no_drafts(model, temperature)
         if (host, why) != (self._host, self._no_drafts):
@@ -218,7 +218,7 @@ class SpeculationPanel(QWidget):
         self.gain_changed.emit()
 
     def set_live(self, event: Speculating | None) -> None:
-        """Show the statistics of the reply that is being written; None: of no reply."""
+        """Show the stats of the reply in progress; None for no reply."""
         if event is None:
             self._show_live(None, None)
             self.live.show_activity(None)
@@ -227,7 +227,7 @@ class SpeculationPanel(QWidget):
             self.live.show_activity(event.activity)
 
     def set_stats(self, stats: TurnStats | None) -> None:
-        """Show the statistics of the last reply."""
+        """Show the stats of the last reply."""
         speculation = None if stats is None else stats.speculation
         self._show_live(speculation, None if stats is None else stats.against_plain)
 
@@ -260,7 +260,7 @@ class SpeculationPanel(QWidget):
             self.confidence.setValue(value.min_probability)
             self.prompt_lookup.setChecked(value.prompt_lookup)
             self.earlier_chats.setChecked(value.earlier_chats)
-            # a server's drafts go by text: without probabilities, or what its model wrote before
+            # a server verifies drafts as text: without probabilities, or text from earlier chats
             for widget in self._local_only:
                 widget.setVisible(not self._host)
             possible = self._no_drafts in ("", ONLY_GREEDY)
@@ -320,7 +320,7 @@ class SpeculationPanel(QWidget):
         )
         self.calibrate.setToolTip("" if possible else why)
 
-    # --- what the user does --------------------------------------------------------------
+    # --- actions -------------------------------------------------------------------------
 
     def _set(self, **changes: object) -> None:
         if self.signalsBlocked():

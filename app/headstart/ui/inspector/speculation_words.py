@@ -1,4 +1,4 @@
-"""Sentences of the panel on drafting: the worth of a draft, its activity, its reasons."""
+"""Sentences of the panel on drafting: a draft's verdict, its activity, the reasons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headstart.ui.wording import say
 
 NO_DRAFTS = "inspector.host-does-not-return-token"
 ONLY_GREEDY = "inspector.for-servers-model-only-replies"
-# the name of a model's own layers as a draft
+# the displayed name of a model's own layers as a draft
 OWN_NAME = "inspector.own-layers"
 MARKS = {
     Works.YES: "inspector.works",
@@ -93,8 +93,8 @@ def verdict_text(
 
 
 def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
-    """The code of the reason why nothing can be drafted for the model of a server; "" where
-    something can be."""
+    """The code of the reason why a server's model allows no drafting; "" if drafting is
+    possible."""
     if not isinstance(model, ServerModel):
         return ""
     if not model.checks_drafts:
@@ -103,8 +103,8 @@ def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
 
 
 def summary(value: Speculation, host: str, no_drafts: str, name: str) -> str:
-    """The draft in a few words: the draft called `name`, or what needs no model; `host` answers,
-    "" for this computer."""
+    """The source of drafts in a few words: the draft `name`, or text without a model; `host`: the
+    answering one, "" for this computer."""
     if not value.enabled:
         return say("inspector.off")
     if no_drafts:
@@ -118,7 +118,7 @@ def summary(value: Speculation, host: str, no_drafts: str, name: str) -> str:
 
 
 def said(value: Speculation, host: str, no_drafts: str, name: str) -> str:
-    """The same as a sentence."""
+    """The source of drafts as a sentence."""
     if not value.enabled:
         return say("inspector.off-one-token-after-another")
     if no_drafts:
@@ -134,7 +134,7 @@ def said(value: Speculation, host: str, no_drafts: str, name: str) -> str:
 
 
 def draft_name(value: Speculation, choices: Sequence[DraftChoice]) -> str:
-    """Name of the draft that is used; "" for none."""
+    """Name of the draft in use; "" for none."""
     if not value.draft:
         return ""
     if value.draft == OWN_LAYERS:

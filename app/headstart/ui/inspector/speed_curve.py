@@ -1,4 +1,4 @@
-"""A drawn curve: tokens per second by draft depth, as this computer does it."""
+"""A drawn curve: tokens per second by draft depth, as measured on this computer."""
 
 from __future__ import annotations
 

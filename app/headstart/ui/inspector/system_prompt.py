@@ -1,4 +1,4 @@
-"""The system prompt of the open chat, and what a change of it costs. Main thread."""
+"""The system prompt of the open chat, and the cost of changing it. Main thread."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from headstart.ui.kit.own_title import OwnTitle
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
 
-# a pause after which typing counts as meant
+# pause after which typed text is taken over
 TYPING_PAUSE_MS = 600
-# from so many tokens on a change is worth a word, and a prefill says how fast they are
+# fewest tokens for which the cost of a change is shown, and for which a prefill gives a speed
 _MANY, _TELLING = 200, 64
 
 
@@ -25,7 +25,7 @@ class SystemPromptSection(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # the prefilled prompt, its tokens in all, and the speed
+        # the prefilled system prompt, the chat's prefilled tokens, and tokens per second
         self._read: str | None = None
         self._used = 0
         self._speed = 0.0
@@ -68,7 +68,7 @@ class SystemPromptSection(QWidget):
         self._back.setEnabled(own)
 
     def begin(self, text: str) -> None:
-        """Another chat is shown: this prompt has been prefilled so far."""
+        """Begin with another chat: `text` is its prefilled system prompt."""
         self._read, self._used = text, 0
         self._show_cost()
 
@@ -78,7 +78,7 @@ class SystemPromptSection(QWidget):
         self._show_cost()
 
     def set_stats(self, stats: TurnStats | None) -> None:
-        """A reply was written: the prompt in the field has been prefilled."""
+        """Note the stats of a reply: the prompt in the field has been prefilled."""
         if stats is None:
             return
         self._read = self.edit.toPlainText()
@@ -88,7 +88,7 @@ class SystemPromptSection(QWidget):
         self._show_cost()
 
     def flush(self) -> None:
-        """Take what was typed so far, without waiting for the pause."""
+        """Take over typed text, without waiting for the pause."""
         if self._pause.isActive():
             self.take()
 

@@ -1,4 +1,4 @@
-"""Row for the effort of thinking, for models that understand one."""
+"""Row for the thinking effort, for models that support one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headstart.ui.inspector.own import OwnRow
 
 
 class ThinkingRow(QWidget):
-    """Emits `chosen` with the value that the user chose."""
+    """Emits `chosen` with the user's choice."""
 
     chosen = Signal(str)
     reset = Signal()
@@ -35,8 +35,7 @@ class ThinkingRow(QWidget):
         self.set_choices(())
 
     def set_choices(self, choices: Sequence[Thinking]) -> None:
-        """Set the efforts that the model understands; nothing, or a single choice, hides the
-        row."""
+        """Set the efforts that the model supports; fewer than two choices hide the row."""
         self.box.clear()
         for choice in choices:
             self.box.addItem(self._info.labels[choice], choice)
@@ -44,7 +43,7 @@ class ThinkingRow(QWidget):
         self.set_value(self._value)
 
     def set_value(self, value: str) -> None:
-        """A value that was chosen for another model's choices shows as the automatic one."""
+        """Show a value; one that this model does not support shows as the first choice."""
         self._value = value
         self.box.setCurrentIndex(max(0, self.box.findData(value)))
 

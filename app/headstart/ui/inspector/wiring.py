@@ -1,4 +1,4 @@
-"""Connects the inspector with the controllers, and opens the window of kept prompts."""
+"""Connects the inspector with the controllers, and opens the window of cached prompts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
 
 
 class SizesOpener(QObject):
-    """`titles` gives the chats' titles by id."""
+    """`titles` returns the chats' titles by id."""
 
     window: OneWindow[PrefixSizes] = OneWindow()
 
@@ -64,7 +64,7 @@ class SizesOpener(QObject):
 
     def open(self) -> None:
         if self.window is None:
-            # with the first use, not with the program
+            # imported on first use, not at the start of the program
             from headstart.ui.inspector.prefix_sizes import PrefixSizes
 
             window = self.window = PrefixSizes(self._parent)

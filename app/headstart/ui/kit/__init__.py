@@ -1,1 +1,1 @@
-"""Widgets, sheets and looks that every part of the window uses; they know no other part."""
+"""Widgets, sheets and looks that every part of the window uses; they depend on no other part."""

@@ -1,5 +1,5 @@
-"""The window for who hears it: the roles of widgets of our own. Nothing of this is asked for while
-nobody reads the window. Main thread."""
+"""Roles of the program's own widgets for screen readers. Nothing is queried while none is active.
+Main thread."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
 
 Spoken = QAccessible.Role
 _ROLE = "accessibleRole"
-# in the place of a role
+# stands in for a role
 _FOLD = -1
 _PRESS = "Press"
 
 
 def be(widget: QWidget, role: Spoken) -> None:
-    """Have a widget be read as this."""
+    """Set the role as which a screen reader announces a widget."""
     widget.setProperty(_ROLE, role.value)
     _forget(widget)
 
 
 def be_fold(button: QAbstractButton) -> None:
-    """Have a button that is down while something is shown be read as expanded or collapsed."""
+    """Have a fold button announced as expanded while it is checked, else as collapsed."""
     button.setProperty(_ROLE, _FOLD)
     _forget(button)
     button.toggled.connect(lambda _on: _tell_state(button))
@@ -35,12 +35,12 @@ def be_fold(button: QAbstractButton) -> None:
 
 @functools.cache
 def install() -> None:
-    """Once for the program."""
+    """Register the roles, once for the program."""
     QAccessible.installFactory(_face)
 
 
 class FoldFace(QAccessibleWidget):
-    """A button that shows and hides what is below it."""
+    """A button that shows and hides the content below it."""
 
     def __init__(self, button: QAbstractButton) -> None:
         super().__init__(button, Spoken.Button)
@@ -67,7 +67,7 @@ class FoldFace(QAccessibleWidget):
 
 
 def _forget(widget: QWidget) -> None:
-    """It was read as something else before."""
+    """Delete the widget's previous interface, which has another role."""
     if QAccessible.isActive():
         face = QAccessible.queryAccessibleInterface(widget)
         if face is not None:

@@ -1,4 +1,4 @@
-"""Questions in a sheet: yes or no, or a line of text. None of them waits. Main thread."""
+"""Questions in a sheet: yes or no, or a line of text. None of them blocks. Main thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDTH = 440
 
 
 class Question(Sheet):
-    """`agreed` is called when the user chooses what the question is about, `answered` always."""
+    """`ask` calls `agreed` when the user agrees, and `answered` in any case."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Question(Sheet):
         self.about.setVisible(bool(about))
         self.yes, self.no = QPushButton(yes, self), QPushButton(no or say("kit.cancel"), self)
         self.yes.setAutoDefault(False)
-        # Enter never allows anything that was not read
+        # Enter must not agree to an unread question
         self.no.setDefault(True)
         self.yes.clicked.connect(self.accept)
         self.no.clicked.connect(self.reject)
@@ -57,7 +57,7 @@ class Question(Sheet):
 
 
 class DangerQuestion(Question):
-    """About what cannot be undone."""
+    """A question about an action that cannot be undone."""
 
     def __init__(
         self, parent: QWidget | None, question: str, about: str, yes: str, no: str = ""
@@ -67,7 +67,7 @@ class DangerQuestion(Question):
 
 
 class TextQuestion(Sheet):
-    """One line; Enter takes it."""
+    """Asks for one line of text; Enter accepts it."""
 
     def __init__(
         self, parent: QWidget | None, title: str, label: str, text: str = "", yes: str = ""

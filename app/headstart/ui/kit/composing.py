@@ -1,8 +1,7 @@
-"""Words that are being composed with an input method: they belong to the field that is read.
+"""Words being composed with an input method: they count as part of the field's text.
 
-Some input methods (ibus's anthy, for one) throw the word away when they are asked to commit, and
-Qt asks them with each click that takes the keyboard elsewhere. The field shows the word, so it is
-kept here.
+Some input methods (ibus's anthy, for one) discard the word when asked to commit, and Qt asks them
+at each click that moves the focus. The user sees the word in the field, so this module keeps it.
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
-# a field's word, as its last event said it
+# property of a field: the composed word of its last event
 _WORD = "composed"
 
 
 def word_in(field: QWidget) -> str:
-    """The word that is being composed in a field; "" for none."""
+    """The word being composed in a field; "" for none."""
     if isinstance(field, QPlainTextEdit):
         return field.textCursor().block().layout().preeditAreaText()
     return str(field.property(_WORD) or "")
 
 
 def commit(field: QWidget) -> None:
-    """Make the word that is being composed in a field a part of its text."""
+    """Make the word being composed in a field part of its text."""
     if field is not QApplication.focusWidget():
         return
     word, before = word_in(field), _text(field)
@@ -33,15 +32,15 @@ def commit(field: QWidget) -> None:
 
 
 def commit_focused() -> None:
-    """The same for the field that has the keyboard, before anything is read by a click: a button
-    that leaves the keyboard where it is would read it without its last word."""
+    """Commit the word in the focused field before a click reads the field: a button that does not
+    take the focus would miss the last word."""
     field = QApplication.focusWidget()
     if field is not None:
         commit(field)
 
 
 class KeepsWords(QObject):
-    """Keeps the word of the field that has the keyboard, when a click has it thrown away."""
+    """Keeps the word of the focused field when a click would discard it."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -54,7 +53,7 @@ class KeepsWords(QObject):
             word, composed = word_in(watched), event.preeditString()
             watched.setProperty(_WORD, composed)
             gone = word and not composed and not event.commitString()
-            # by a click: a key that takes it away is the user's own
+            # only after a click: a key that removes the word is the user's choice
             if gone and QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
                 _put(watched, word)
                 return True

@@ -1,4 +1,4 @@
-"""Chats and folders while they are dragged inside of the window."""
+"""Chats and folders as MIME data, while they are dragged inside the window."""
 
 from __future__ import annotations
 

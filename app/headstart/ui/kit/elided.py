@@ -1,6 +1,6 @@
-"""Texts of one line that are shown as far as there is room, with an ellipsis; main thread.
+"""One-line texts, cut with an ellipsis to the available width. Main thread.
 
-`full_text` is what a widget says, its own `text` what is shown of it.
+`full_text` is a widget's whole text, its own `text` the visible part.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.text.shown import isolated
 
-# pixels below which nothing useful is left of a text
+# width in pixels below which a text is of no use
 _LEAST = 56
 
 
@@ -31,7 +31,7 @@ class ElidedLabel(QLabel):
         least: int = _LEAST,
         name: str = "",
     ) -> None:
-        """`least` pixels are kept for it, if it needs them; `name` is for the style sheet, which
+        """`least`: pixels reserved for the text if needed; `name`: for the style sheet, which
         measuring applies."""
         super().__init__(parent)
         self.setObjectName(name)
@@ -79,7 +79,7 @@ class ElidedButton(QPushButton):
 
 
 class ElidedComboBox(QComboBox):
-    """A list of choices whose present one may be longer than its field."""
+    """A combo box whose current choice may be wider than its field."""
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         option = QStyleOptionComboBox()
@@ -95,14 +95,14 @@ class ElidedComboBox(QComboBox):
 
 
 def _whole(widget: QLabel | QPushButton, hint: QSize, full: str) -> QSize:
-    """The size for the whole text; `hint` is that for what is shown."""
+    """The size for the whole text; `hint`: the size for the visible part."""
     width = widget.fontMetrics().horizontalAdvance
-    # a pixel more: widths are rounded, and what is a fraction too wide is cut
+    # a pixel more: widths are rounded, and a text that is a fraction too wide is cut
     return QSize(hint.width() + width(full) - width(widget.text()) + 1, hint.height())
 
 
 def _elide(widget: QLabel | QPushButton, hint: QSize, full: str) -> None:
-    """Show as much of the text as fits; `hint` tells what stands around it."""
+    """Show as much of the text as fits; `hint`: the size that includes the margins."""
     metrics = widget.fontMetrics()
     room = widget.width() - (hint.width() - metrics.horizontalAdvance(widget.text()))
     shown = isolated(metrics.elidedText(full, Qt.TextElideMode.ElideRight, room))

@@ -1,4 +1,4 @@
-"""An entry of a list at the left: an icon, its name, and a quiet note about what is behind it."""
+"""An entry of a list on the left: an icon, its title, and a quiet note about its content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INSET, _ICON, _GAP = 8, 16, 8
 
 
 class SideEntry(QPushButton):
-    """`accent`: its icon is in the accent's colour."""
+    """`accent`: True to draw the icon in the accent colour."""
 
     def __init__(
         self, title: str, icon: str, parent: QWidget | None = None, accent: bool = False
@@ -31,7 +31,7 @@ class SideEntry(QPushButton):
             self.update()
 
     def nextCheckState(self) -> None:
-        """Which page is open decides, not the click."""
+        """Do nothing: the open page decides, not the click."""
 
     def sizeHint(self) -> QSize:
         return QSize(120, theme.px(theme.CONTROL))

@@ -34,7 +34,7 @@ SLIDER_STEPS = 100
 
 
 class ResetButton(QToolButton):
-    """Gives a value back to what it followed; it keeps its place where there is nothing to do."""
+    """Resets a value to the inherited one; it keeps its space while there is nothing to reset."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -108,13 +108,13 @@ class SliderField(QWidget):
 
 
 def take_typed(*boxes: QAbstractSpinBox) -> None:
-    """Take what was typed so far, before the boxes are filled again."""
+    """Take over typed text, before the boxes are filled again."""
     for box in boxes:
         box.interpretText()
 
 
 def with_unit(box: QSpinBox, unit: Callable[[int], str]) -> None:
-    """Put the unit that goes with the number behind it."""
+    """Append the unit that goes with the number."""
 
     def show(value: int) -> None:
         name = unit(value)
@@ -125,7 +125,7 @@ def with_unit(box: QSpinBox, unit: Callable[[int], str]) -> None:
 
 
 def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]) -> QWidget:
-    """A spin box with the field's bounds and unit; the minimum says what it stands for."""
+    """A spin box with the field's bounds and unit; the minimum shows its special meaning."""
     low, high = info.minimum or 0, info.maximum if info.maximum is not None else 1e9
     if info.integer:
         whole = WholeNumberBox(info)
@@ -185,7 +185,7 @@ class _WheelGuard(QObject):
 
 
 def keep_wheel_away(panel: QWidget) -> None:
-    """Turning the wheel over a panel never changes a value that has no focus."""
+    """Keep the wheel from changing values of unfocused controls in a panel."""
     guard = _WheelGuard(panel)
     for kind in (QSlider, QAbstractSpinBox, QComboBox):
         for control in panel.findChildren(kind):
@@ -194,7 +194,7 @@ def keep_wheel_away(panel: QWidget) -> None:
 
 
 def in_tab_order(*widgets: QWidget) -> None:
-    """Have the Tab key go through them in this order, whenever they were made."""
+    """Have the Tab key visit the widgets in this order, not in that of their creation."""
     for before, after in itertools.pairwise(widgets):
         QWidget.setTabOrder(before, after)
 
@@ -206,17 +206,17 @@ def give_room(panel: QWidget) -> None:
 
 
 def clearable(field: QLineEdit) -> None:
-    """Have a field be emptied by a button; all buttons in it are named by their text.
+    """Give a field a clear button; every button in it gets its text as accessible name.
 
-    Their actions cannot be asked for: PySide would take one for the button's own, and lose it with
-    the button's wrapper."""
+    Do not ask the buttons for their actions: PySide would take one as owned by the button, and
+    lose it with the button's wrapper."""
     field.setClearButtonEnabled(True)
     for button in field.findChildren(QToolButton):
         button.setAccessibleName(button.text() or say("kit.clear"))
 
 
 def show_value(control: QWidget, value: object) -> None:
-    """Have a control show a value; one that shows it already stays as it is, typed text too."""
+    """Have a control show a value; one that already shows it keeps its state and typed text."""
     if isinstance(control, QAbstractButton) and control.isChecked() != bool(value):
         control.setChecked(bool(value))
     elif isinstance(control, QComboBox) and control.currentData() != value:

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 
 def file_dialog(parent: QWidget, title: str, folder: str = "") -> QFileDialog:
-    """It begins in `folder`, or in the user's home: the program's current folder is its own. Gone
-    once it is closed."""
+    """Create a dialog that starts in `folder`, or in the user's home, not in the program's working
+    folder. Closing deletes it."""
     dialog = QFileDialog(parent, title, folder or str(Path.home()))
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     return dialog

@@ -1,4 +1,4 @@
-"""Something to do as soon as a widget was painted for the first time."""
+"""An action for the moment when a widget has been painted for the first time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 
 class FirstPaint(QObject):
-    """Watches one widget, and goes."""
+    """Watches one widget, runs the action, and deletes itself."""
 
     def __init__(self, widget: QWidget, then: Callable[[], None]) -> None:
         super().__init__(widget)

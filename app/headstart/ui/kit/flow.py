@@ -1,5 +1,4 @@
-"""A layout that puts widgets side by side, and begins a new line where there is no room. Main
-thread."""
+"""A layout that puts widgets side by side, and wraps them onto new lines. Main thread."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ class FlowLayout(QLayout):
         self._place(rect, moves=True)
 
     def _place(self, rect: QRect, moves: bool) -> int:
-        """Height of all items together."""
+        """Lay out the items, and move them if `moves`; return their total height."""
         x, y, line = rect.x(), rect.y(), 0
         for item in self._items:
             hint = item.sizeHint()

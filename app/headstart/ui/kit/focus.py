@@ -1,4 +1,4 @@
-"""Tab in areas that decide themselves where it goes. Main thread."""
+"""Tab navigation in areas that control it themselves. Main thread."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ def takes_tab(widget: QWidget) -> bool:
 
 
 def stops_in(area: QWidget) -> list[QWidget]:
-    """Stops of the keyboard inside of `area`, as one reads: buttons, and everything that can have
-    the focus."""
+    """Keyboard stops inside `area` in reading order: buttons, and all other focusable widgets."""
     found = [
         widget
         for widget in area.findChildren(QWidget)
@@ -29,7 +28,7 @@ def stops_in(area: QWidget) -> list[QWidget]:
 
 
 def step_among(stops: Sequence[QWidget], focus: QWidget | None, forward: bool) -> bool:
-    """Give the focus to the next one; False where there is none."""
+    """Focus the next (or previous) stop; False if there is none."""
     at = next((number for number, one in enumerate(stops) if one is focus), -1)
     number = at + (1 if forward else -1)
     if at < 0 or not 0 <= number < len(stops):
@@ -39,7 +38,7 @@ def step_among(stops: Sequence[QWidget], focus: QWidget | None, forward: bool) -
 
 
 def leave_area(area: QWidget, forward: bool) -> bool:
-    """Give the focus to what comes after (before) `area` and everything in it."""
+    """Focus the widget after (or before) `area` and its content; False if there is none."""
     at: QWidget | None = area
     while True:
         assert at is not None
@@ -53,6 +52,6 @@ def leave_area(area: QWidget, forward: bool) -> bool:
 
 def focus_by_tab(widget: QWidget, forward: bool) -> None:
     reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
-    # the frame of the focus is for who uses the keyboard
+    # shows the focus frame, which is for users of the keyboard
     widget.window().setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
     widget.setFocus(reason)

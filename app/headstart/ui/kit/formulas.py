@@ -1,7 +1,7 @@
 """Formulas in text documents: drawn from paths at any size, each on the baseline of its line.
 
-A formula is one character of the document (an object), which knows its LaTeX. Main thread, or the
-thread of the document that is made for a file.
+A formula is one character of the document (an object), which holds its LaTeX. Main thread, or the
+thread that creates a document for a file.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from headstart.core.markdown.formula import Formula, formula
 from headstart.core.markdown.parser import CLOSING, named_formula
 
 OBJECT = int(QTextFormat.ObjectTypes.UserObject) + 1
-# of the character's format: what the formula stands between, and its LaTeX
+# properties of the character's format: the formula's left delimiter, and its LaTeX
 _LEFT = int(QTextFormat.Property.UserProperty) + 1
 _LATEX = _LEFT + 1
 # the letters of the formulas' font are a little smaller than Inter's at the same size
 SCALE = 1.08
-# of an em: the room between the lines
+# room between the lines, in em
 _SLACK = 0.2
-# pixels of an image for each of its size
+# image pixels per pixel of its displayed size
 _SHARP = 4.0
-# painters of formulas that are kept, for both themes
+# cached renderers of formulas, for both themes
 _KEPT = 400
 
 
@@ -45,7 +45,7 @@ def is_display(left: str) -> bool:
 
 
 def source(form: QTextCharFormat) -> str:
-    """The formula that a character stands for, as it was written; "" for none."""
+    """The source text of the formula that a character stands for; "" for none."""
     if form.objectType() != OBJECT:
         return ""
     left = str(form.property(_LEFT))
@@ -58,13 +58,13 @@ def _renderer(svg: str, colour: str) -> QSvgRenderer:
 
 
 def paint(painter: QPainter, drawn: Formula, area: QRectF, colour: str) -> None:
-    """Into `area`, which has the formula's proportions."""
+    """Paint a formula into `area`, which has its proportions."""
     _renderer(drawn.svg, colour).render(painter, area)
 
 
 class FormulaObjects(QPyTextObject):
-    """Draws the formulas of one document; `ink` says in which colour, where the text has none.
-    `copied`: LaTeX is painted too, unseen, for whoever copies from what is painted."""
+    """Draws the formulas of one document; `ink` returns the colour for text without one.
+    `copied`: paint the LaTeX too, invisibly, so that readers can copy it."""
 
     def __init__(self, document: QTextDocument, ink: Callable[[], str], copied: bool) -> None:
         super().__init__(document)
@@ -93,7 +93,7 @@ class FormulaObjects(QPyTextObject):
         colour = char.foreground().color().name() if has_colour else self._ink()
         height = (drawn.ascent + drawn.depth) * size
         if self._copied:
-            # in a file that is read by others the source lies under the drawing, unseen
+            # in an exported file the source lies under the drawing, invisible
             painter.setPen(QColor(0, 0, 0, 0))
             painter.setFont(char.font())
             painter.drawText(QPointF(area.x(), area.y() + above), source(char))
@@ -102,8 +102,8 @@ class FormulaObjects(QPyTextObject):
 
 
 def place_formulas(document: QTextDocument, ink: Callable[[], str], copied: bool = False) -> None:
-    """Turn images whose names are formulas into formulas; those that cannot be drawn become the
-    text that they were written as."""
+    """Turn images whose names are formulas into formulas; those that cannot be drawn become their
+    source text."""
     places = _named(document)
     if not places:
         return
@@ -116,8 +116,8 @@ def place_formulas(document: QTextDocument, ink: Callable[[], str], copied: bool
 
 
 def picture(latex: str, display: bool, em: float, ink: str, sharp: float) -> QImage | None:
-    """A formula as an image for documents that know nothing else: `em` in px, `sharp` times as
-    many pixels. Its size in px is that of the image by its ratio."""
+    """A formula as an image, for documents that support only images: `em` in px, with `sharp`
+    image pixels per px as the device pixel ratio."""
     drawn = formula(latex, display)
     if drawn is None:
         return None
@@ -166,7 +166,7 @@ def _named(document: QTextDocument) -> list[tuple[int, str, str]]:
             if form.isImageFormat():
                 wanted = named_formula(form.toImageFormat().name())
                 if wanted is not None:
-                    # equal formulas beside each other are one fragment
+                    # adjacent equal formulas form one fragment
                     begin = fragment.position()
                     places += [(begin + n, *wanted) for n in range(fragment.length())]
             found += 1
@@ -176,7 +176,7 @@ def _named(document: QTextDocument) -> list[tuple[int, str, str]]:
 
 def _place(cursor: QTextCursor, position: int, left: str, latex: str) -> None:
     cursor.setPosition(position)
-    # the words around it, whose font and colour it has
+    # the format of the text around it, which gives its font and colour
     before = cursor.blockCharFormat() if cursor.atBlockStart() else cursor.charFormat()
     cursor.setPosition(position + 1, QTextCursor.MoveMode.KeepAnchor)
     form = QTextCharFormat()
@@ -202,13 +202,13 @@ _FAMILIES = QTextFormat.Property.FontFamilies
 def _measures(
     document: QTextDocument, form: QTextFormat
 ) -> tuple[Formula, float, float, float, float] | None:
-    """The formula, its width and height in the line, where its baseline is below the top of that,
+    """The formula, its width and height in the line, the distance from their top to its baseline,
     and the pixels of an em.
 
-    Qt knows no depth of an object: it stands on the baseline, or in the middle of its line. What
-    reaches no further down than there is room stands on it, and is painted below it. What is
-    deeper is as high as its line has to be with its middle where Qt puts it: half of half an
-    x-height above the baseline.
+    Objects in Qt have no depth: they stand on the baseline, or in the middle of their line. A
+    formula whose depth fits into the room below the baseline stands on it, and is painted beyond
+    it. A deeper one gets the height that its line needs with the middle where Qt puts it: half of
+    half an x-height above the baseline.
     """
     left, latex = str(form.property(_LEFT)), str(form.property(_LATEX))
     drawn = formula(latex, is_display(left))
@@ -217,10 +217,10 @@ def _measures(
     size, metrics = _font(document, form)
     above, below = drawn.ascent * size, drawn.depth * size
     if not _is_deep(document, form):
-        # alone in its line, it stands where words would
+        # alone in its line, it stands where text would
         above = max(above, metrics.ascent())
         return drawn, drawn.width * size, above, above, size
-    # Qt takes whole pixels of it
+    # Qt rounds it down to whole pixels
     half = metrics.xHeight() // 1 / 2
     up, down = max(above, metrics.ascent()), max(below, metrics.descent())
     height = max(2 * up - half, 2 * down + half)
@@ -228,14 +228,14 @@ def _measures(
 
 
 def _is_deep(document: QTextDocument, form: QTextFormat) -> bool:
-    """True if it would reach into the line below."""
+    """True if the formula would reach into the line below."""
     drawn = formula(str(form.property(_LATEX)), is_display(str(form.property(_LEFT))))
     size, metrics = _font(document, form)
     return drawn is not None and drawn.depth * size > metrics.descent() + _SLACK * size
 
 
 def _font(document: QTextDocument, form: QTextFormat) -> tuple[float, QFontMetricsF]:
-    """The pixels of a formula's em, and the measures of the words around it."""
+    """The pixels of a formula's em, and the font metrics of the text around it."""
     font = form.toCharFormat().font()
     device = document.documentLayout().paintDevice()
     if font.pixelSize() > 0:

@@ -1,5 +1,5 @@
-"""Hover that Qt forgets: it is not told that the pointer left a button whose menu or sheet opened,
-which would stay grey. Main thread."""
+"""Hover states that Qt misses: a button that opens a menu or sheet is not told that the pointer
+left, and would stay grey. Main thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 
 def settle_hover(window: QWidget) -> None:
-    """Have everything that the pointer has left look so."""
+    """Clear the hover state of every widget that the pointer has left."""
     place = QCursor.pos()
     for widget in window.findChildren(QWidget):
         if widget.underMouse() and not widget.rect().contains(widget.mapFromGlobal(place)):
@@ -18,7 +18,7 @@ def settle_hover(window: QWidget) -> None:
 
 
 def settle_after(menu: QMenu, owner: QWidget) -> None:
-    """The same whenever this menu closes."""
+    """Call `settle_hover` whenever this menu closes."""
     menu.aboutToHide.connect(
         lambda: QTimer.singleShot(0, owner, lambda: settle_hover(owner.window()))
     )

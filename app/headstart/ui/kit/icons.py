@@ -1,5 +1,5 @@
-"""Icons from resources/icons (Lucide). Each takes its colour from the theme when it is painted, so
-that it needs no care when the theme changes."""
+"""Icons from resources/icons (Lucide). Each takes its colour from the theme when painted, so that
+a change of theme needs no extra work."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from headstart.ui.kit import theme
 
 Ink = Literal["quiet", "accent", "accent_text", "on_accent", "warning"]
 SIZE = 16
-# of the 24 units that an icon is wide: finer than Lucide's own
+# in units of an icon that is 24 wide: finer than Lucide's own
 _STROKE = 1.75
 
 
 @functools.cache
 def icon(name: str, ink: Ink = "quiet", checked: Ink | None = None) -> QIcon:
-    """The icon in one of the theme's colours, sharp at every size and scale; `checked` is that of
-    buttons which are."""
+    """The icon in one of the theme's colours, sharp at every size and scale; `checked`: the colour
+    on checked buttons."""
     return QIcon(_Engine(name, ink, checked or ink))
 
 
@@ -44,7 +44,7 @@ class _Engine(QIconEngine):
         return QApplication.style().generatedIconPixmap(mode, drawn, QStyleOption())
 
     def actualSize(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QSize:
-        # lists and menus of some styles would draw larger ones than everything around them
+        # lists and menus of some styles would draw icons larger than everything around them
         return size.boundedTo(QSize(SIZE, SIZE))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
@@ -60,7 +60,7 @@ class _Engine(QIconEngine):
 
 @functools.lru_cache(1024)
 def _drawn(name: str, colour: str, width: int, height: int, scale: float) -> QPixmap:
-    """Width and height in pixels of the screen."""
+    """Draw an icon; width and height in device pixels."""
     svg = (resources() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
     drawn = svg.replace("currentColor", colour).replace(
         'stroke-width="2"', f'stroke-width="{_STROKE}"'

@@ -1,4 +1,4 @@
-"""A sheet with a list of chats and what can be done with them; main thread."""
+"""A sheet with a list of chats and actions on them. Main thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHAT = int(Qt.ItemDataRole.UserRole)
 
 
 class ListWindow(Sheet):
-    """The first column takes the room that is left; numbers in the second one are set right."""
+    """The first column takes the remaining width; the second one is aligned right."""
 
     def __init__(
         self, title: str, columns: Sequence[str], accessible_name: str, parent: QWidget | None
@@ -49,7 +49,7 @@ class ListWindow(Sheet):
         right: Sequence[QPushButton] = (),
         above: QWidget | None = None,
     ) -> None:
-        """Put the list between what stands above it and the hint with the buttons."""
+        """Put the list between the widget `above` it and the hint with the buttons."""
         for button in (*left, *right):
             button.setAutoDefault(False)
         if above is not None:
@@ -60,7 +60,7 @@ class ListWindow(Sheet):
         self.show_buttons()
 
     def set_rows(self, rows: Sequence[tuple[str, Sequence[str]]]) -> None:
-        """(chat id, texts) of each chat; what was selected stays so."""
+        """Set the rows as (chat id, texts); selected chats stay selected."""
         chosen = set(self.chosen())
         # once for all rows: each change of the selection updates the buttons
         with QSignalBlocker(self.list):
@@ -82,4 +82,4 @@ class ListWindow(Sheet):
         return [str(item.data(0, _CHAT)) for item in self.list.selectedItems()]
 
     def show_buttons(self) -> None:
-        """Enable the buttons that have a use now; called whenever the selection changes."""
+        """Enable the buttons that apply now; called whenever the selection changes."""

@@ -1,4 +1,4 @@
-"""Fields for numbers that read them as people type them, in any script and with either sign."""
+"""Number fields that accept numbers as people type them, in any script and with either sign."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
 
 
 def _read(box: QSpinBox | QDoubleSpinBox, text: str, decimals: int) -> float | None:
-    """The number in the text, where it is one of the field's."""
+    """The number in the text; None if the field does not accept it."""
     bare = _bare(box, text)
     if box.specialValueText() and bare == box.specialValueText():
         return box.minimum()
@@ -29,7 +29,7 @@ def _read(box: QSpinBox | QDoubleSpinBox, text: str, decimals: int) -> float | N
     if number is None or (not decimals and number != int(number)):
         return None
     rounded = round(number, decimals)
-    # a small number does not mean what the minimum stands for
+    # a small number does not have the special meaning of the minimum
     hidden = bool(box.specialValueText()) and rounded <= box.minimum() < number
     return None if hidden else rounded
 
@@ -43,11 +43,11 @@ def _state(box: QSpinBox | QDoubleSpinBox, text: str, number: float | None) -> Q
 
 
 class WholeBox(QSpinBox):
-    """Whole numbers. A text that says none leaves the value as it was."""
+    """Field for whole numbers. Text that is no number leaves the value unchanged."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # the 0 of 0.5 is no value yet
+        # the 0 of 0.5 is not a value yet
         self.setKeyboardTracking(False)
 
     def validate(self, text: str, position: int) -> Answer:
@@ -62,7 +62,7 @@ class WholeBox(QSpinBox):
 
 
 class DecimalBox(QDoubleSpinBox):
-    """Numbers with decimals. A text that says none leaves the value as it was."""
+    """Field for decimal numbers. Text that is no number leaves the value unchanged."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class DecimalBox(QDoubleSpinBox):
 
 
 class WholeNumberBox(WholeBox):
-    """Whole numbers from `least` on, and the minimum below it, which stands for something else."""
+    """Field for whole numbers from `least` on; the minimum below it has a special meaning."""
 
     def __init__(self, info: FieldInfo) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class WholeNumberBox(WholeBox):
     def validate(self, text: str, position: int) -> Answer:
         state = super().validate(text, position)[0]
         if state == _WHOLE and self.minimum() < self.valueFromText(text) < self._least:
-            # may still become a larger number while it is typed
+            # may still become a larger number while being typed
             state = _PART
         return (state, text, position)
 

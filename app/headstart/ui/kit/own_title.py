@@ -1,4 +1,4 @@
-"""A title with a dot behind it, where a value is not the one that is inherited. Main thread."""
+"""A title, with a dot behind it if the value is not inherited. Main thread."""
 
 from __future__ import annotations
 

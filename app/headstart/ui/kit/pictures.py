@@ -1,6 +1,6 @@
-"""Images that belong to messages: decoded off the main thread, and no larger than they are shown.
+"""Images of messages: decoded off the main thread, and no larger than displayed.
 
-Qt reads PNG, JPEG, GIF, WebP, BMP, TIFF and ICO here; `decode` may be called on any thread.
+Accepts PNG, JPEG, GIF, WebP, BMP, TIFF and ICO; `decode` may be called on any thread.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from headstart.core.chats.attachments import LARGEST
 from headstart.core.files import read_regular
 from headstart.core.rgb import LONGEST_SIDE, Rgb
 
-# bytes that one decoded image may take
+# megabytes that one decoded image may take
 _MOST_MB = 256
-# of a stranger: SVG and PDF, which Qt reads too, can keep a processor busy for ever
+# accepted formats; untrusted SVG and PDF, which Qt reads too, can keep a processor busy for ever
 _FORMATS = {b"png", b"jpeg", b"jpg", b"gif", b"webp", b"bmp", b"tif", b"tiff", b"ico"}
-# images that Qt reads and most programs for models do not
+# formats that Qt reads and most programs for models do not
 _CONVERTED = (".bmp", ".tif", ".tiff", ".ico", ".webp")
 
 
 def decode(data: bytes, within: QSize | None = None) -> QImage | None:
-    """The image, scaled down to fit into `within` pixels and turned as it was taken; None where it
+    """The image, scaled down to fit into `within` pixels and rotated as it was taken; None if it
     cannot be read."""
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
@@ -48,7 +48,7 @@ def pixels(data: bytes) -> Rgb | None:
     image = decode(data, QSize(LONGEST_SIDE, LONGEST_SIDE))
     if image is None:
         return None
-    # transparent parts lie on white, as they are shown
+    # transparent parts become white, as in the window
     page = QImage(image.size(), QImage.Format.Format_RGB888)
     page.fill(Qt.GlobalColor.white)
     painter = QPainter(page)
@@ -57,7 +57,7 @@ def pixels(data: bytes) -> Rgb | None:
     width, height, row = page.width(), page.height(), page.bytesPerLine()
     data = bytes(page.constBits())
     if row != 3 * width:
-        # rows are filled up to four bytes
+        # rows are padded to a multiple of four bytes
         data = b"".join(data[at : at + 3 * width] for at in range(0, height * row, row))
     return Rgb(width, height, data)
 
@@ -74,7 +74,7 @@ def converted(path: Path) -> bytes | None:
 
 
 def as_png(image: QImage) -> bytes:
-    """For what comes without a file, or in a format that others do not read."""
+    """Encode as PNG an image without a file, or in a format that others do not read."""
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -83,7 +83,7 @@ def as_png(image: QImage) -> bytes:
 
 
 def fitted(width: int, height: int, within: QSize) -> QSize:
-    """Shown size of an image of so many pixels: never larger than it is."""
+    """Displayed size of an image: never larger than its own."""
     size = QSize(max(1, width), max(1, height))
     if size.width() > within.width() or size.height() > within.height():
         size.scale(within, Qt.AspectRatioMode.KeepAspectRatio)

@@ -1,5 +1,5 @@
-"""Long texts to read, beside the chats: the guide and the changes, with room between paragraphs.
-Main thread."""
+"""Long texts other than chats: the guide and the changes, with space between paragraphs. Main
+thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QTextBrowser
 from headstart.ui.kit import theme
 
 _MARGIN = 20
-# px at 100 %: above a heading, and below a paragraph or an item of a list
+# space in px at 100 %: above a heading, below a paragraph, and below a list item
 _HEADING, _PARAGRAPH, _ITEM = 14, 10, 3
 
 

@@ -1,5 +1,5 @@
-"""The ground of rows in lists: tinted for the chosen one, grey below the pointer, and a frame where
-the keyboard is. Main thread."""
+"""Background of list rows: tinted if chosen, grey under the pointer, with a frame for keyboard
+focus. Main thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headstart.ui.kit import theme
 
 
 def paint_ground(painter: QPainter, area: QRect, state: QStyle.StateFlag) -> None:
-    """`state`: of the row's style option."""
+    """Paint the background; `state`: that of the row's style option."""
     colours, ground, flags = theme.current(), QRectF(area), QStyle.StateFlag
     chosen, over = bool(state & flags.State_Selected), bool(state & flags.State_MouseOver)
     if chosen or over:
@@ -21,6 +21,6 @@ def paint_ground(painter: QPainter, area: QRect, state: QStyle.StateFlag) -> Non
     if state & flags.State_HasFocus and state & flags.State_KeyboardFocusChange:
         painter.setPen(QPen(QColor(colours.accent), 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        # inside of the row: what is painted beside it stays when the frame goes
+        # inside the row: pixels outside it would stay when the frame goes
         frame, radius = ground.adjusted(1, 1, -1, -1), theme.RADIUS_CONTROL - 1
         painter.drawRoundedRect(frame, radius, radius)

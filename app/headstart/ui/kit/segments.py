@@ -1,4 +1,4 @@
-"""A few choices beside each other, one of them chosen. Main thread."""
+"""A few choices side by side, one of them chosen. Main thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QW
 
 
 class Segments(QFrame):
-    """`labels`: what each value is called. Emits `chosen` with the value that the user chose."""
+    """`labels`: the label of each value. Emits `chosen` with the user's choice."""
 
     chosen = Signal(str)
 

@@ -1,7 +1,7 @@
-"""Dialogs inside the window: a card over what is behind, which is dimmed and cannot be used
-meanwhile. Esc leaves, and a click beside it where nothing was typed. Main thread.
+"""Dialogs inside the window: a card over the content, which is dimmed and blocked meanwhile.
+Esc closes it, as does a click outside if nothing was typed. Main thread.
 
-Without a window around it (an error at the start) it is a window of its own.
+Without a window around it (an error at the start) a sheet is a separate window.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from headstart.ui.kit.focus import focus_by_tab, takes_tab
 from headstart.ui.kit.hover import settle_hover
 from headstart.ui.wording import say
 
-# pixels of the window that are left around a sheet
+# pixels of the window left around a sheet
 _AROUND = 24
 _DIM = {False: 70, True: 130}
 
 
 class Sheet(QDialog):
-    """Subclasses put what they have into `column`. `size`: how large it is where there is room; by
-    its content otherwise."""
+    """Subclasses put their content into `column`. `size`: the preferred size, by default that of
+    the content."""
 
     def __init__(
         self, title: str, parent: QWidget | None, size: tuple[int, int] | None = None
@@ -46,7 +46,7 @@ class Sheet(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._wanted = size
         self._shade: _Shade | None = None
-        # where the keyboard was before
+        # the widget that had the focus before
         self._before: QWidget | None = None
         self.heading = ElidedLabel(title, self, 120, "chatTitle")
         self.close_button = QToolButton(self)
@@ -70,13 +70,13 @@ class Sheet(QDialog):
 
     @property
     def is_written(self) -> bool:
-        """True where something was typed that a click beside the sheet would lose."""
+        """True if a click outside the sheet would lose typed text."""
         lines = any(one.isModified() for one in self.findChildren(QLineEdit))
         texts = self.findChildren(QPlainTextEdit)
         return lines or any(one.document().isModified() for one in texts)
 
     def word(self, text: str = "") -> QLabel:
-        """A quiet line that explains."""
+        """Create a quiet line of explanation."""
         label = QLabel(text, self)
         label.setObjectName("quiet")
         label.setWordWrap(True)
@@ -86,20 +86,20 @@ class Sheet(QDialog):
     def buttons(
         self, *right: QAbstractButton, left: tuple[QAbstractButton, ...] = ()
     ) -> QHBoxLayout:
-        """The last line: what it comes to on the right, the one that Enter means last."""
+        """Add the last line: the main buttons on the right, the default one last."""
         row = QHBoxLayout()
         row.setSpacing(8)
         for button in left:
             row.addWidget(button)
         row.addStretch(1)
         for button in right:
-            # before its click reads a field
+            # before the click reads a field
             button.pressed.connect(commit_focused)
             row.addWidget(button)
         self.column.addLayout(row)
         return row
 
-    # --- where it is ---------------------------------------------------------------------
+    # --- placement -----------------------------------------------------------------------
 
     def setVisible(self, visible: bool) -> None:
         if visible and self._shade is None:
@@ -117,7 +117,7 @@ class Sheet(QDialog):
             return
         self._before = window.focusWidget()
         self._shade = _Shade(window, self)
-        # the one who made it may still end it
+        # its creator may still delete it
         self.setParent(self._shade)
         self.setWindowFlags(Qt.WindowType.Widget)
         self._shade.place()
@@ -125,7 +125,7 @@ class Sheet(QDialog):
         self._shade.raise_()
 
     def _size_alone(self) -> None:
-        """A window of its own, never larger than the screen."""
+        """Size a separate window, never larger than the screen."""
         screen = self.screen()
         room = screen.availableGeometry().size() if screen is not None else QSize(1024, 700)
         room -= QSize(2 * _AROUND, 2 * _AROUND)
@@ -135,13 +135,13 @@ class Sheet(QDialog):
         return self.sizeHint() if self._wanted is None else QSize(*self._wanted)
 
     def place_in(self, area: QRect) -> None:
-        """In the middle of `area`, as large as there is room."""
+        """Place the sheet in the middle of `area`, as large as fits."""
         room = area.size() - QSize(2 * _AROUND, 2 * _AROUND)
         size = self._size().expandedTo(self.minimumSize()).boundedTo(room)
         if self._wanted is None and self.column.hasHeightForWidth():
             height = self.column.heightForWidth(size.width())
             size.setHeight(min(room.height(), max(size.height(), height)))
-        # a little above the middle, as one looks
+        # a little above the middle, which looks centred
         spare = area.height() - size.height()
         left = area.left() + (area.width() - size.width()) // 2
         self.setMinimumSize(self.minimumSize().boundedTo(room))
@@ -152,7 +152,7 @@ class Sheet(QDialog):
         assert shade is not None
         window = shade.window()
         shade.hide()
-        # it may be shown once more; what was made by its maker is ended by them
+        # it may be shown again; its creator deletes it
         self.setParent(window)
         shade.deleteLater()
         before, self._before = self._before, None
@@ -161,7 +161,7 @@ class Sheet(QDialog):
         QTimer.singleShot(0, window, lambda: settle_hover(window))
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes round inside."""
+        """Keep Tab inside the sheet."""
         if self._shade is None:
             return super().focusNextPrevChild(forward)
         focus = self.window().focusWidget()
@@ -178,13 +178,13 @@ class Sheet(QDialog):
 
 
 def sheet_over(window: QWidget) -> Sheet | None:
-    """The sheet that is in front, if there is one."""
+    """The sheet in front, if any."""
     shades = [one for one in window.findChildren(_Shade) if one.isVisible()]
     return shades[-1].sheet if shades else None
 
 
 def calm(widget: QWidget) -> None:
-    """Buttons take the keyboard by Tab only: a click leaves it where one writes."""
+    """Let buttons take the focus by Tab only: a click leaves it in the text field."""
     for button in widget.findChildren(QAbstractButton):
         if button.focusPolicy() == Qt.FocusPolicy.StrongFocus:
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -1,4 +1,4 @@
-"""A switch: a check box that looks as what acts at once. Main thread."""
+"""A switch: a check box with the look of a control that acts at once. Main thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDTH, _HEIGHT, _INSET = 36, 20, 3
 
 
 class Switch(QCheckBox):
-    """Without words of its own: its name is what stands beside it."""
+    """Has no text; its accessible name is the label beside it."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

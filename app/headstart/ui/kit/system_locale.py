@@ -1,4 +1,4 @@
-"""The system's numbers, dates and lists in the language of the window. Main thread."""
+"""Numbers, dates and lists: the system's forms, in the language of the window. Main thread."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _ANY = QLocale.Language.AnyLanguage
 
 
 class SystemLocale:
-    """A Locale by Qt: words in `language` (ISO 639), numbers and the order of dates as the system
-    writes them; as usual in `country` where one is given."""
+    """A Locale by Qt: words in `language` (ISO 639); numbers and the order of dates in the form of
+    the system, or of `country` if given."""
 
     def __init__(self, language: str = "en", country: QLocale.Country | None = None) -> None:
         self.language = language
         self._words = QLocale(QLocale.codeToLanguage(language))
         self._forms = _of_system() if country is None else QLocale(_ANY, country)
         if self._forms.zeroDigit() != "0":
-            # digits of another script would stand in the middle of a sentence
+            # digits of another script do not fit into the sentences
             self._forms = self._words
 
     def install(self) -> None:
-        """Have sentences, and Qt's own fields, written this way from now on."""
+        """Use this locale for sentences and for Qt's own fields."""
         QLocale.setDefault(self._forms)
         use_locale(self)
 
@@ -56,5 +56,5 @@ class SystemLocale:
 
 def _of_system() -> QLocale:
     system = QLocale.system()
-    # without a locale of its own a system groups no digits
+    # the C locale groups no digits
     return QLocale("en_US") if system.language() == QLocale.Language.C else system

@@ -1,4 +1,4 @@
-"""Tasks of the window: what is asked for runs on the event loop, and no error is lost.
+"""Tasks of the window: requests run on the event loop, and no error is lost.
 
 Environment problems are shown, bugs are logged with their traceback and shown too; neither
 closes the window.
@@ -21,14 +21,14 @@ from headstart.ui.wording import say
 log = logging.getLogger(__name__)
 
 
-# errors that are in the log already
+# message of errors that are already in the log
 LOGGED = "a task of the window failed"
 
 
 class Problems(QObject):
-    """Whatever the user should know went wrong comes together here."""
+    """Collects the problems that the user should know about."""
 
-    told = Signal(str, str)  # what happened, what to do
+    told = Signal(str, str)  # the problem, its remedy
 
     def show(self, message: str, remedy: str) -> None:
         """Tell it; "" is nothing to tell."""
@@ -37,7 +37,7 @@ class Problems(QObject):
 
 
 class Tasks:
-    """`show` gets what happened and what to do about it."""
+    """`show` takes a problem and its remedy."""
 
     def __init__(self, show: Callable[[str, str], None]) -> None:
         self._show = show
@@ -45,7 +45,7 @@ class Tasks:
         self._closed = False
 
     def close(self) -> None:
-        """The program ends: a timer that fires now has nobody to ask any more."""
+        """Refuse further work: the program ends, and a timer may still fire."""
         self._closed = True
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -76,7 +76,7 @@ class Tasks:
             )
 
     async def settle(self, seconds: float) -> None:
-        """Wait for what was asked for so far, but not for ever."""
+        """Wait for the running tasks, up to `seconds`."""
         deadline = time.monotonic() + seconds
         while self._running and time.monotonic() < deadline:
             await asyncio.wait(self._running, timeout=deadline - time.monotonic())

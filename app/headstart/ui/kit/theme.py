@@ -23,15 +23,15 @@ SIDEBAR_WIDTH = 264
 INSPECTOR_WIDTH = 316
 COLUMN_WIDTH = 720
 RADIUS_CONTROL, RADIUS_CARD, RADIUS_BUBBLE = 8, 12, 14
-# of the interface; a chat's own title; the titles of pages, and of the first start
+# font sizes: the interface, small text, a chat's title, page titles, the greeting
 TEXT_SIZE, SMALL_SIZE, CHAT_TITLE_SIZE, TITLE_SIZE, GREETING_SIZE = 13, 12, 14, 20, 24
-# the font of messages
+# the font of messages: its size, its line height, and the size of code
 READING_SIZE, LINE_HEIGHT, CODE_SIZE = 15, 24, 13
-# buttons, fields, pills and rows, and a row with a second line
+# heights: of buttons, fields, pills and rows; of a row with a second line
 CONTROL, TALL_ROW = 32, 48
 COLUMN_WIDTHS: dict[ColumnWidth, int] = {"narrow": 600, "medium": COLUMN_WIDTH, "wide": 960}
 LINE_SPACINGS: dict[LineSpacing, int] = {"tight": 21, "normal": LINE_HEIGHT, "loose": 28}
-# the system font's usual height; people who set a larger one get larger text here too
+# the system font's usual height; a larger one makes the window's text larger, too
 USUAL_FONT_PX = 13
 LARGEST = 2.0
 
@@ -40,12 +40,12 @@ class Theme(Struct, frozen=True):
     dark: bool
     ground: str
     side: str
-    # between areas, and around controls
+    # lines between areas, and around controls
     line: str
     edge: str
     ink: str
     quiet: str
-    # fills, what is written on them, and words that lead somewhere
+    # fills, text on them, and links
     accent: str
     on_accent: str
     accent_text: str
@@ -53,10 +53,10 @@ class Theme(Struct, frozen=True):
     bubble: str
     code: str
     raised: str
-    # under the pointer, and chosen: never alike
+    # backgrounds under the pointer, and of chosen rows: never alike
     hover: str
     selected: str
-    # switches that are off, and branches beside the one that is read
+    # switches that are off, and branches that are not on show
     off: str
     warning: str
     warning_ground: str
@@ -70,7 +70,7 @@ class Theme(Struct, frozen=True):
     # drafted text: by a draft model, by prompt lookup
     by_draft: str
     by_lookup: str
-    # hits of a search, and the one that the reader is at
+    # search hits, and the current one
     found: str
     found_now: str
 
@@ -143,7 +143,7 @@ DARK = Theme(
 _theme = LIGHT
 _family = "Inter"
 _system_family = ""
-# of the system's font, and what the user chose on top of it
+# scale of the system's font, and the total with the user's text size
 _system_scale = 1.0
 _scale = 1.0
 _column = COLUMN_WIDTH
@@ -175,22 +175,22 @@ def colour(value: str, alpha: int = 255) -> QColor:
 
 
 def px(size: float) -> int:
-    """A text measure at the user's font size."""
+    """Scale a text measure to the user's font size."""
     return round(size * _scale)
 
 
 def sidebar_width() -> int:
-    """Wider for large text, but never half of the smallest window."""
+    """Width of the sidebar: more for large text, but less than half of the smallest window."""
     return min(px(SIDEBAR_WIDTH), 340)
 
 
 def column_width() -> int:
-    """Pixels of the column that messages are read in, at most."""
+    """Largest width of the message column in pixels."""
     return px(_column)
 
 
 def line_height() -> int:
-    """Pixels of a line of a message."""
+    """Height of a message's line in pixels."""
     return px(_line)
 
 
@@ -202,7 +202,7 @@ def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal)
 
 
 def reading_font() -> QFont:
-    """Font of messages, and of the composer."""
+    """Font of messages and of the composer."""
     return text_font(READING_SIZE)
 
 
@@ -210,34 +210,34 @@ def code_font(size: int = CODE_SIZE) -> QFont:
     font = QFont("JetBrains Mono")
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setPixelSize(px(size))
-    # ligatures make code read as what was not typed
+    # ligatures show code differently from the typed characters
     font.setFeature(QFont.Tag("calt"), 0)
     return font
 
 
 def load_fonts() -> None:
-    """Register the bundled fonts; the system's are used where a file is missing."""
+    """Register the bundled fonts; the system's are used if a file is missing."""
     for path in sorted((resources() / "fonts").glob("*.[ot]tf")):
         QFontDatabase.addApplicationFont(str(path))
     measure(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
 
 
 def measure(system: QFont) -> None:
-    """Take over the family and size of the system's font, as it is now."""
+    """Take over the current family and size of the system's font."""
     global _system_scale, _system_family
     _system_family = system.family()
     _system_scale = min(LARGEST, max(1.0, QFontInfo(system).pixelSize() / USUAL_FONT_PX))
 
 
 def set_reading(percent: int, column: ColumnWidth, spacing: LineSpacing) -> None:
-    """Take over how large text is, how wide the column and how far its lines are apart."""
+    """Set the text size, the column width and the line spacing."""
     global _scale, _column, _line
     _scale = min(LARGEST, _system_scale * percent / 100)
     _column, _line = COLUMN_WIDTHS[column], LINE_SPACINGS[spacing]
 
 
 def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
-    """Make the chosen theme and font those of the whole application."""
+    """Apply the chosen theme and font to the whole application."""
     global _theme, _family
     dark = choice == "dark" or (
         choice == "system" and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
@@ -247,7 +247,7 @@ def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
     app.setFont(text_font())
     app.setPalette(_palette(_theme))
     sheet = _style_sheet(_theme)
-    # the same one again would be read and given to every widget once more: 0.2 s
+    # setting the same sheet again would parse it and apply it to every widget: 0.2 s
     if app.styleSheet() != sheet:
         app.setStyleSheet(sheet)
     _changes.applied.emit()
@@ -285,7 +285,7 @@ def _style_sheet(theme: Theme) -> str:
     values |= {"small": f"{px(SMALL_SIZE)}px", "text": f"{px(TEXT_SIZE)}px"}
     values |= {"title": f"{px(TITLE_SIZE)}px", "reading": f"{px(READING_SIZE)}px"}
     values |= {"greeting": f"{px(GREETING_SIZE)}px", "heading": f"{px(CHAT_TITLE_SIZE)}px"}
-    # of a control without its border and padding
+    # height of a control without its border and padding
     values["control"] = f"{px(CONTROL - 12)}px"
     for name in ("chevron", "tick", "stepup"):
         picture = resources() / "styles" / f"{name}-{'dark' if theme.dark else 'light'}.svg"

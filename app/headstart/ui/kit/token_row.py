@@ -1,4 +1,4 @@
-"""A token of the user's account on the hub: entered, checked, and forgotten again."""
+"""Row to enter a token of the user's account on the hub, or to delete it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headstart.ui.wording import say
 
 
 class TokenRow(QWidget):
-    """Shows no token that is kept: only that there is one."""
+    """Never shows a stored token, only that one exists."""
 
     entered = Signal(str)
     forgotten = Signal()

@@ -1,4 +1,4 @@
-"""Small buttons: an icon, perhaps with a word. Main thread."""
+"""Small buttons: an icon, optionally with text. Main thread."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _ICON = 16
 def small_tool(
     parent: QWidget, icon: str, text: str = "", name: str = "", tab: bool = True
 ) -> QToolButton:
-    """`name` says what it does where `text` does not; the icon may be "" for none. Without `tab`
-    what is around it leads the keyboard there."""
+    """Create a button; `name` describes it if `text` does not; `icon` may be "" for none. Without
+    `tab` the area around it manages its keyboard focus."""
     button = QToolButton(parent)
     button.setObjectName("small")
     button.setIconSize(QSize(_ICON, _ICON))

@@ -1,4 +1,4 @@
-"""Tells keys that write something from keys that do something."""
+"""Tells keys that type text from keys that trigger an action."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 def is_typed(event: QKeyEvent) -> bool:
-    """A letter, digit or sign; a space presses buttons and ticks lines."""
+    """True for a letter, digit or sign; a space presses buttons and ticks lines."""
     text = event.text()
     if not text or not text.isprintable() or text.isspace():
         return False

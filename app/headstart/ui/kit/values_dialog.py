@@ -1,4 +1,4 @@
-"""Asks what the variables of a prompt stand for. Main thread."""
+"""Asks for the values of a prompt's variables. Main thread."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
 
-# lines that are seen at once of a value with several
+# most visible lines of a value
 _MOST_LINES = 5
 
 
 class ValueEdit(TextEdit):
-    """As high as its text; Enter takes it, because most values are a word."""
+    """Grows with its text; Enter accepts it, because most values are one word."""
 
     entered = Signal()
 
@@ -80,7 +80,7 @@ class ValuesDialog(Sheet):
         self.buttons(cancel, use)
 
     def _go_on(self, name: str) -> None:
-        """From field to field, and at the last one done."""
+        """Focus the next field; after the last one, accept."""
         names = list(self.fields)
         number = names.index(name) + 1
         if number < len(names):

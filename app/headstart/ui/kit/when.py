@@ -9,8 +9,8 @@ from headstart.ui.wording import say
 
 
 def when_text(milliseconds: int, today: dt.date | None = None) -> str:
-    """A moment in milliseconds since 1970: the time today and yesterday, else the day; in the order
-    that is usual in the system's region."""
+    """A moment in milliseconds since 1970: the time if today or yesterday, else the day; in the
+    usual order of the system's region."""
     moment = _moment(milliseconds)
     if moment is None:
         return ""
@@ -24,7 +24,7 @@ def when_text(milliseconds: int, today: dt.date | None = None) -> str:
 
 
 def moment_text(milliseconds: int, today: dt.date | None = None) -> str:
-    """The same, with the time of every day."""
+    """A moment as in `when_text`, but always with the time."""
     moment = _moment(milliseconds)
     if moment is None:
         return ""
@@ -44,13 +44,13 @@ def clock_text(milliseconds: int) -> str:
 
 
 def day_text(day: dt.date, today: dt.date) -> str:
-    """“16 October”, with the year where it is another one."""
+    """A day like “16 October”, with the year if it is not the current one."""
     return locale().day(day, year=day.year != today.year)
 
 
 def _moment(milliseconds: int) -> dt.datetime | None:
-    """None for what no calendar has, because an import may say anything, and for 0, which messages
-    have whose file says no time."""
+    """The moment; None if it is beyond the calendar, because an import may contain anything, and
+    for 0, the time of messages whose file has none."""
     if milliseconds <= 0:
         return None
     try:

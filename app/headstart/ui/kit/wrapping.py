@@ -1,8 +1,8 @@
-"""Line breaks: between words, but anywhere in runs that are no words.
+"""Line breaks: between words, but anywhere in runs too long for words.
 
-Qt takes time that grows with the square of a run's length to find that it cannot be broken between
-words: 20 seconds for a line of 300,000 characters, which anywhere else takes a tenth of one. Glyphs
-that depend on their neighbours take ten times as long as others in such a run.
+Qt needs time quadratic in a run's length to find that it has no break between words: 20 seconds
+for a line of 300,000 characters, against a tenth of a second with breaks anywhere. In such a run,
+glyphs that depend on their neighbours take ten times as long as others.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from PySide6.QtWidgets import QPlainTextEdit
 from headstart.core.text.shown import is_blank
 from headstart.ui.kit import composing
 
-# characters without white space; so many take Qt some milliseconds
+# characters without white space; a run of this length takes Qt some milliseconds
 _LONGEST_WORD = 5_000
 _RUN = re.compile(rf"\S{{{_LONGEST_WORD}}}")
 _OF_NEIGHBOURS = ("calt", "liga", "clig")
 
 
 def is_endless(text: str) -> bool:
-    """True if a text has a run that is to be broken anywhere."""
+    """True if a text has a run that must be broken anywhere."""
     return len(text) > _LONGEST_WORD and _RUN.search(text) is not None
 
 
 def wrap(document: QTextDocument, endless: bool, font: QFont) -> None:
-    """Have a document laid out like that from now on; each change lays out what it holds."""
+    """Set how a document breaks its lines; each change lays out its content again."""
     option, modes = document.defaultTextOption(), QTextOption.WrapMode
     mode = modes.WrapAnywhere if endless else modes.WrapAtWordBoundaryOrAnywhere
     if option.wrapMode() is not mode:
@@ -42,18 +42,17 @@ def wrap(document: QTextDocument, endless: bool, font: QFont) -> None:
 
 
 class TextEdit(QPlainTextEdit):
-    """An editor that stays quick, whatever is pasted into it."""
+    """An editor that stays fast with any pasted text."""
 
-    # the word that is being composed came, changed or went: it is not in the text yet
+    # the word being composed, not yet part of the text, appeared, changed or went
     composed = Signal()
 
     _endless = False
-    # the hint that is shown while nothing is written
+    # the placeholder of an empty field
     _hint = ""
 
     def toPlainText(self) -> str:
-        """The words as they were typed or pasted: Qt's own makes other spaces and line ends of
-        some."""
+        """The text as typed or pasted: Qt's own method changes some spaces and line ends."""
         return self.document().toRawText().replace("\u2029", "\n")
 
     def setPlaceholderText(self, text: str) -> None:
@@ -65,12 +64,12 @@ class TextEdit(QPlainTextEdit):
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         super().inputMethodEvent(event)
-        # Qt would draw it below the word that is being composed
+        # Qt would draw it under the word being composed
         self._show_hint()
         self.composed.emit()
 
     def is_blank(self) -> bool:
-        """True where nothing is written, nor being composed."""
+        """True if no text is written or being composed."""
         return is_blank(self.toPlainText()) and is_blank(composing.word_in(self))
 
     def _show_hint(self) -> None:

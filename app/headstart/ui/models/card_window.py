@@ -1,4 +1,4 @@
-"""A model card, as its makers wrote it: safe Markdown, of which nothing is fetched."""
+"""A model card by the model's makers: safe Markdown, without fetching anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headstart.core.hub.catalog import Details
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
-# a card longer than that is cut: somebody pasted a whole log
+# longest card in characters; longer ones, such as with a pasted log, are cut
 _LONGEST = 200_000
 # badges and logos, and the tags around them
 _TAGS = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,2000}>", re.DOTALL)
@@ -27,7 +27,7 @@ class CardBrowser(QTextBrowser):
         self.anchorClicked.connect(_open)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Pictures and styles of a card are not fetched, nor read from the disk."""
+        """Load nothing: pictures and styles are neither fetched nor read from the disk."""
         return None
 
 
@@ -41,7 +41,7 @@ class CardWindow(Sheet):
 
 
 def html_of(markdown: str) -> str:
-    """Without markup of its own and pictures; links stay."""
+    """Convert Markdown to HTML without its raw HTML and pictures; links stay."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")

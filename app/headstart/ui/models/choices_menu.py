@@ -1,4 +1,4 @@
-"""The menu of models, the same wherever one is chosen: recent ones, all that lie here, servers."""
+"""The menu for choosing a model, shared by all places: recent, installed, and servers' models."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from headstart.ui.kit import icons
 from headstart.ui.kit.fields import clearable
 from headstart.ui.wording import say
 
-# a server may offer hundreds: the menu is no catalogue
+# models of a server listed directly; it may offer hundreds, and the rest goes into a submenu
 MOST_OFFERED = 40
-# models that were used last come first, where there are more than these in all
+# number of recent models listed first, if there are more than FEW in all
 RECENT, FEW = 3, 6
 _NAME_LENGTH = 48
 
 
 class ChoicesMenu(QMenu):
-    """Emits `chosen` with a model, or `refused` with why one cannot be used. What is typed while it
-    is open looks for models."""
+    """Emits `chosen` with a model, or `refused` with the reason why one cannot be used. Text typed
+    while it is open filters the models."""
 
     chosen = Signal(object)
     refused = Signal(str)
@@ -37,7 +37,7 @@ class ChoicesMenu(QMenu):
         self._group = QActionGroup(self)
         self._shown: ModelList | None = None
         self._below: Callable[[QMenu], None] = lambda _menu: None
-        # texts that typed words are compared with
+        # texts for the filter
         self._texts: list[tuple[QAction, str]] = []
         self.field: QLineEdit | None = None
         self.aboutToHide.connect(self._forget_words)
@@ -51,7 +51,7 @@ class ChoicesMenu(QMenu):
 
     def set_models(self, models: ModelList) -> None:
         if models == self._shown:
-            # as it is: an open menu keeps its place
+            # unchanged: an open menu keeps its position
             return
         self._shown = models
         for rest in self.findChildren(QMenu):
@@ -82,7 +82,7 @@ class ChoicesMenu(QMenu):
         action = QWidgetAction(self)
         action.setDefaultWidget(self.field)
         self.addAction(action)
-        # the arrows go on to the models
+        # moves the arrow keys on to the models
         self.field.installEventFilter(self)
 
     def _add_all_local(self, models: ModelList, many: bool) -> None:
@@ -155,7 +155,7 @@ class ChoicesMenu(QMenu):
         (menu or self).addAction(action)
         self._texts.append((action, words or text))
 
-    # --- looking for one -----------------------------------------------------------------
+    # --- filter --------------------------------------------------------------------------
 
     def _filter(self, words: str) -> None:
         wanted = words.casefold().split()

@@ -1,5 +1,5 @@
-"""One repository: what it is, the ways in which its model comes, what each takes here, and what
-can draft for it."""
+"""One repository: its facts, its model's variants with the memory of each on this computer, and
+its drafts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DetailsView(QFrame):
     )  # Details, Variant, Companions, DraftOffer
     card_requested = Signal(Details)
     drafts_requested = Signal(Details, Variant)
-    retried = Signal(str)  # a repository that could not be asked for
+    retried = Signal(str)  # a repository that could not be loaded
     page_requested = Signal(str)  # a repository: show it in a browser
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -111,7 +111,7 @@ class DetailsView(QFrame):
         layout.addWidget(area)
 
     def _make_access(self) -> QWidget:
-        """For repositories that want to know who asks."""
+        """Make the row for repositories that require an account."""
         row = QWidget(self)
         page = self._page = QPushButton(say("models.open-page"), row)
         page.clicked.connect(self._open_page)
@@ -123,10 +123,10 @@ class DetailsView(QFrame):
         row.hide()
         return row
 
-    # --- what is shown -------------------------------------------------------------------
+    # --- display -------------------------------------------------------------------------
 
     def begin(self, repo: str, known: Recommended | None = None) -> None:
-        """`known`: as the list of models to begin with has it."""
+        """Show that a repository is loading; `known`: its entry among the recommended models."""
         self.details, self._repo = None, repo
         self.title.set_full_text(repo.rpartition("/")[2] if known is None else known.name)
         self.about.setText(repo.rpartition("/")[0] if known is None else _known_facts(known))
@@ -135,7 +135,7 @@ class DetailsView(QFrame):
         self._show_parts(False)
 
     def fail(self, problem: str, wants_token: bool) -> None:
-        """`wants_token`: whether a token of the user's account may open it."""
+        """Show a problem; `wants_token`: True if a token of the user's account may help."""
         self.problem.setText(problem)
         self._access.setVisible(wants_token)
         self.retry.setVisible(not wants_token)
@@ -146,7 +146,7 @@ class DetailsView(QFrame):
         repository = details.repository
         self.title.set_full_text(repository.name)
         self.title.setToolTip(repository.id)
-        # a fact is not broken in two
+        # no line break inside a fact
         facts = [fact.replace(" ", "\u00a0") for fact in _facts(details)]
         self.about.setText(" · ".join(facts))
         if details.heads:
@@ -174,7 +174,7 @@ class DetailsView(QFrame):
         advised = recommended(found, fits, self.details.repository.parameters)
         chosen = advised[0] if advised and fits else None
         if self.details.heads:
-            # of a head all is read in each round, and finer weights draft no better
+            # each round reads all of a head's weights, and finer ones draft no better
             chosen, advised = draft_variant(found), None
         self.variants.set_fits(fits, chosen)
         self.variants.set_asked()
@@ -183,12 +183,12 @@ class DetailsView(QFrame):
             self.reason.show()
 
     def set_drafts(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
-        # a draft that does not work with it is no offer
+        # without the drafts that do not work with it
         self.drafts.set_offers(variant, [one for one in offers if one.works is not Works.NO])
         self._order()
 
     def _order(self) -> None:
-        """As one reads: what was made last comes last otherwise."""
+        """Set the tab order to the reading order, not the order of creation."""
         boxes = [box for box, _ in self._companions]
         token = self.token
         in_tab_order(
@@ -222,7 +222,7 @@ class DetailsView(QFrame):
         if not shown:
             self._set_companions(())
 
-    # --- what the user does --------------------------------------------------------------
+    # --- actions -------------------------------------------------------------------------
 
     def _on_get(self, variant: Variant) -> None:
         self.get_requested.emit(self.details, variant, self._wanted_companions(variant), None)
@@ -249,7 +249,7 @@ class DetailsView(QFrame):
 
 
 def _known_facts(known: Recommended) -> str:
-    """Facts that need no network: maker, size, licence."""
+    """Facts that need no network: maker, parameters, size, context, licence."""
     facts = [
         known.repo.partition("/")[0],
         say("models.parameters-parameters", parameters=known.parameters),

@@ -1,5 +1,5 @@
-"""The page where models are found: what suits this computer, what a search found, and one
-repository with everything that can be fetched from it."""
+"""The page for finding models: those that suit this computer, the results of a search, and one
+repository with everything to download from it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from headstart.ui.models.results import ITEM, ModelResults, ModelResultsDelegate
 from headstart.ui.models.search_row import SearchRow
 from headstart.ui.wording import say
 
-# pixels below which there is room for the list or for what was chosen, not for both
+# width in pixels below which either the list or the details are shown, not both
 _BOTH = 700
-# rows before the end at which the next ones are asked for
+# rows before the end at which further ones are requested
 _AHEAD = 20
 
 WELCOME = "models.for-computer"
@@ -63,7 +63,7 @@ class DiscoverView(QWidget):
         self.hint = QLabel(say(HINT), self)
         self.hint.setObjectName("quiet")
         self.hint.setWordWrap(True)
-        # once more, where there was no answer
+        # to search again after a failure
         self.retry = QPushButton(say("models.try-again"), self)
         self.retry.clicked.connect(self.row.search)
         self.retry.hide()
@@ -72,7 +72,7 @@ class DiscoverView(QWidget):
         self.back = QPushButton(icons.icon("arrow-left"), say("models.back-to-list"), self)
         self.back.clicked.connect(self._on_back)
         self._recommended: list[Recommended] = []
-        # whether they are what is shown
+        # True while the recommended models are shown
         self._suggesting = True
         self._showing_details = False
         self._build()
@@ -107,7 +107,7 @@ class DiscoverView(QWidget):
         self.row.emptied.connect(self.show_recommended)
         self._arrange()
 
-    # --- what is shown -------------------------------------------------------------------
+    # --- display -------------------------------------------------------------------------
 
     def set_recommended(self, models: list[Recommended]) -> None:
         self._recommended = models
@@ -133,7 +133,7 @@ class DiscoverView(QWidget):
 
     def add_results(self, found: list[Repository]) -> None:
         self.results.add(found)
-        # where all of them are in view nobody can scroll for more
+        # if all of them are in view, no scrolling would load more
         QTimer.singleShot(0, self, lambda: self._on_scrolled(0))
 
     def end_search(self, problem: str) -> None:
@@ -155,7 +155,7 @@ class DiscoverView(QWidget):
             self._set_hint("")
 
     def begin(self, repo: str) -> None:
-        """A repository is asked for; what is known of it without the hub is shown meanwhile."""
+        """Show that a repository is loading, with the facts known without the hub."""
         known = next((one for one in self._recommended if one.repo == repo), None)
         self.details.begin(repo, known)
         self.show_details()
@@ -168,7 +168,7 @@ class DiscoverView(QWidget):
         self._showing_details = False
         self._arrange()
 
-    # --- what the user does --------------------------------------------------------------
+    # --- actions -------------------------------------------------------------------------
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row = index.data(ITEM)

@@ -1,4 +1,4 @@
-"""Downloads in the order in which they come: how far each is, and what can be done with it."""
+"""Downloads in the order of the queue, each with its progress and actions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from headstart.ui.models.words import download_words
 from headstart.ui.wording import say
 
 _STEPS = 1000
-# pixels below which how far it is stands below the title
+# width in pixels below which the state stands below the title
 _ONE_LINE = 620
-# bytes that are thrown away without a question
+# bytes that a cancel discards without a question
 _LITTLE = 100_000_000
 EMPTY = "models.no-downloads"
 
@@ -92,7 +92,7 @@ class DownloadRow(QFrame):
         self.title.set_full_text(wanted.title)
         self.title.setToolTip(f"{wanted.repo}\n" + "\n".join(file.path for file in wanted.files))
         self.state.setText(download_words(download))
-        # a bar paints itself at once otherwise, and with it whatever waits for its turn
+        # else the bar would repaint at once, along with every pending update
         self.bar.setUpdatesEnabled(False)
         self.bar.setValue(int(_STEPS * download.received / max(1, wanted.size)))
         self.bar.setUpdatesEnabled(True)
@@ -121,11 +121,11 @@ class DownloadRow(QFrame):
         (self.paused if self._pauses else self.resumed).emit(self._id)
 
     def _on_cancel(self) -> None:
-        """Ask before a download of some size is thrown away."""
+        """Ask before discarding a large download."""
         if self._lost < _LITTLE:
             self.cancelled.emit(self._id)
             return
-        # the row may show another one by then
+        # the row may show another download by then
         gone = self._id
         DangerQuestion(
             self,
@@ -179,7 +179,7 @@ class DownloadsView(QWidget):
         wanted = [one.id for one in downloads]
         for row_id, row in known.items():
             if row_id not in wanted:
-                # the next click never hits another download's button
+                # so that the next click does not hit another download's button
                 self._column.removeWidget(row)
                 row.hide()
                 row.deleteLater()

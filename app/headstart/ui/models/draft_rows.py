@@ -1,4 +1,4 @@
-"""Drafts for a model that is looked at: found on request, because it takes a while."""
+"""Drafts for the shown model: searched for on request, because that takes a while."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NONE = "models.no-draft-found"
 
 class DraftRows(QWidget):
     wanted = Signal()
-    chosen = Signal(object, object)  # Variant (None: the model is here), DraftOffer: get it
+    chosen = Signal(object, object)  # Variant (None: the model is installed), DraftOffer to get
 
     def __init__(self, parent: QWidget | None = None, get: str = "") -> None:
         super().__init__(parent)
@@ -79,7 +79,7 @@ class DraftRows(QWidget):
         colours = theme.current()
         name = ElidedLabel(offer.name, self, 90)
         name.setToolTip(offer.name)
-        # the reason is read, a file's name is looked at
+        # the reason matters more than the file's name, which is cut
         name.setSizePolicy(QSizePolicy.Policy.Ignored, name.sizePolicy().verticalPolicy())
         reason = QLabel(offer.reason, self)
         reason.setWordWrap(True)
@@ -107,7 +107,7 @@ class DraftRows(QWidget):
         self.chosen.emit(variant, offer)
 
     def fail(self, problem: str) -> None:
-        """Tell why the answer is missing."""
+        """Show why the search failed."""
         if not self.button.isEnabled():
             self.button.setEnabled(True)
             self.hint.setText(problem)

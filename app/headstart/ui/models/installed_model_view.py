@@ -57,7 +57,7 @@ class InstalledModelView(QFrame):
         self.setObjectName("card")
         self._model: InstalledModel | None = None
         self._loaded = False
-        # content and share of what is being loaded
+        # content and loaded fraction of the model being loaded
         self._loading = ("", 0.0)
         self.title = QLineEdit(self)
         self.title.setObjectName("cardTitle")
@@ -131,7 +131,7 @@ class InstalledModelView(QFrame):
         same = self._model is not None and self._model.content == model.content
         self._model = model
         if not (same and self.title.isModified()):
-            # somebody may be typing another one
+            # the user may be typing another name
             self.title.setText(model.ref.name)
         self.problem.setText(model.why_not.text if model.why_not is not None else "")
         if not same:
@@ -147,13 +147,13 @@ class InstalledModelView(QFrame):
         self._show_parts(True)
 
     def show_nothing(self) -> None:
-        """The model that was shown is gone."""
+        """Show that no model is selected: the shown one is gone."""
         self._model = None
         self.problem.setText(say(NOTHING))
         self._show_parts(False)
 
     def show_card(self, model: InstalledModel, card: ModelCard, chats: int) -> None:
-        """Show facts of its whole file, and the number of its chats."""
+        """Add the facts from the model's whole file, and the number of its chats."""
         if self._model is not None and self._model.content == model.content:
             used = (
                 say("models.chats"),
@@ -166,7 +166,7 @@ class InstalledModelView(QFrame):
             self.drafts.set_offers(None, offers)
 
     def set_loaded(self, loaded: bool, kept: bool) -> None:
-        """Show that it is loaded, and that it stays loaded."""
+        """Show if the model is loaded, and if it is kept loaded."""
         self._loaded = loaded
         self._show_load()
         with QSignalBlocker(self.keep):
@@ -190,7 +190,7 @@ class InstalledModelView(QFrame):
         )
 
     def flush(self) -> None:
-        """Take the notes about the model that was shown."""
+        """Save the notes about the shown model."""
         if self._model is not None and self.notes.toPlainText() != self._model.notes:
             self.noted.emit(self._model, self.notes.toPlainText())
 

@@ -1,5 +1,5 @@
-"""Rows of the models that lie here: the name with how it is stored, its size at the right, and what
-else is known of it in small letters below. Main thread."""
+"""Rows of installed models: the name with its quantization, the size on the right, and other
+facts in small type below. Main thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INSET, _GAP = 12, 8
 
 
 def facts_of(model: InstalledModel, loaded: ResidentModel | None) -> str:
-    """The line below its name."""
+    """The line below the model's name."""
     facts = [model.about.parameters, source_words(model.source)]
     if model.ref.format == "mlx":
         facts.insert(0, "MLX")
@@ -35,7 +35,7 @@ def facts_of(model: InstalledModel, loaded: ResidentModel | None) -> str:
 
 
 def spoken(model: InstalledModel, loaded: ResidentModel | None) -> str:
-    """The row for who hears it."""
+    """The row's text for screen readers."""
     pieces = [model.ref.name, model.about.quantization, size_text(model.ref.size)]
     return ", ".join([piece for piece in pieces if piece] + facts_of(model, loaded).split(" · "))
 

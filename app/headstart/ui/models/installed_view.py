@@ -1,4 +1,4 @@
-"""The models that lie here: a list, and what is known of the one that is chosen."""
+"""The installed models: a list, and the facts of the chosen one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InstalledView(QWidget):
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.currentItemChanged.connect(self._on_current)
-        # where only one of both has room, a list is walked through before something is opened
+        # if only one of both has room, only a click or Enter opens a model, not a move in the list
         self.list.itemClicked.connect(self._on_opened)
         self.list.itemActivated.connect(self._on_opened)
         add = QPushButton(say("models.add-folder"), self)
@@ -92,7 +92,7 @@ class InstalledView(QWidget):
         before = [(model, model.ref.name) for model in self._models.values()]
         self._models = {model.content: model for model in models}
         if before == [(model, model.ref.name) for model in self._models.values()]:
-            # somebody may be scrolling
+            # the user may be scrolling
             return
         self._show()
         current = self._current()
@@ -113,7 +113,7 @@ class InstalledView(QWidget):
         self._show_loaded()
 
     def set_kept(self, keys: tuple[str, ...]) -> None:
-        """Keys of models that stay in memory."""
+        """Set the keys of models that stay in memory."""
         self._kept = keys
         self._show_loaded()
 
@@ -144,7 +144,7 @@ class InstalledView(QWidget):
                 if content == chosen:
                     self.list.setCurrentItem(item)
         if not chosen and self.list.count() and self.isVisible():
-            # the first one's details, rather than nothing
+            # the details of the first one instead of none
             self.list.setCurrentRow(0)
         count = len(self._models)
         facts = [say("models.models-here", count=count), size_text(size)]

@@ -1,4 +1,4 @@
-"""The model pill in the header: which model answers here, and how to choose another."""
+"""The model pill in the header: the answering model, and the menu to choose another."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from headstart.ui.wording import say
 
 FILTER = "models.gguf-models-gguf-all-files"
 _COMMANDS = ("models.discover", "model.open_file", "model.open_folder", "model.servers")
-# px before the words, behind them (for the arrow), between them, and that a name keeps
+# px before the text, behind it (for the arrow), between its parts, and reserved for the name
 _LEFT, _RIGHT, _GAP, _LEAST = 13, 30, 8, 70
 
 
 class ModelPill(QPushButton):
-    """Emits `model_chosen` with what was chosen, or `file_chosen` with the path of a new one. A
-    line at its foot says how far a model is loaded; its width stays."""
+    """Emits `model_chosen` with the choice, or `file_chosen` with the path of a new model. A line
+    at its foot shows the loading progress without changing its width."""
 
     model_chosen = Signal(object)
     file_chosen = Signal(str)
-    refused = Signal(str)  # why what was chosen cannot be used
+    refused = Signal(str)  # why the chosen model cannot be used
     menu_opening = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -62,12 +62,12 @@ class ModelPill(QPushButton):
         self.choices.set_models(models)
 
     def set_current(self, name: str, stored: str = "") -> None:
-        """`stored`: how its weights are, “Q4_K_M”."""
+        """Set the model; `stored`: the quantization of its weights, such as “Q4_K_M”."""
         self._name, self._stored = name, stored
         self.show_state("")
 
     def show_state(self, state: str, fraction: float = 1.0) -> None:
-        """State of the model (“is missing”), and the fraction of it that is loaded."""
+        """Show the state of the model (“is missing”), and its loaded fraction."""
         self._state, self._fraction = state, fraction
         loading = say("models.loading-fraction-2", fraction=fraction) if fraction < 1 else ""
         words = " ".join(filter(None, (self.full_text, loading)))
@@ -78,7 +78,7 @@ class ModelPill(QPushButton):
 
     @property
     def full_text(self) -> str:
-        """The text for a button that has room."""
+        """The text of a button with enough room."""
         return " ".join(
             filter(None, (self._name or say("models.no-model"), self._state, self._stored))
         )
@@ -86,7 +86,7 @@ class ModelPill(QPushButton):
     # --- looks ---------------------------------------------------------------------------
 
     def _words(self) -> tuple[str, str]:
-        """The name with what is said of it, and what stands small behind it."""
+        """The name with the state, and the small text behind it."""
         return " ".join(
             filter(None, (self._name or say("models.no-model"), self._state))
         ), self._stored

@@ -1,4 +1,4 @@
-"""The page about models, in the place of the chat: discover, what is installed, downloads."""
+"""The page about models, in place of the chat: discover, installed models, downloads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headstart.ui.wording import say
 
 
 class ModelsPage(QWidget):
-    """`closed` when the user wants to go back to the chat."""
+    """Emits `closed` when the user wants to go back to the chat."""
 
     closed = Signal()
 
@@ -50,7 +50,7 @@ class ModelsPage(QWidget):
             (self.downloads, say("models.downloads")),
         ):
             self.tabs.addTab(view, name)
-        # the download that runs, whatever tab is looked at
+        # the running download, shown below the other tabs
         self.running = DownloadRow(self)
         self.running.hide()
         self.tabs.currentChanged.connect(lambda _: self.set_downloads(self._downloads))

@@ -26,7 +26,7 @@ class ModelResults(QAbstractListModel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: list[Result] = []
-        # bytes of this computer's memory, against which sizes are shown
+        # bytes of this computer's memory, to compare models' sizes with
         self.memory = 0
 
     def clear(self) -> None:
@@ -61,7 +61,7 @@ class ModelResults(QAbstractListModel):
 
 
 def facts_of(row: Result) -> list[str]:
-    """Facts of a model in small boxes."""
+    """Facts of a model, for small boxes."""
     if isinstance(row, Recommended):
         return [row.parameters, say("models.size-gb-gb", size_gb=row.size_gb), row.licence]
     facts = [row.owner] if row.owner else []
@@ -108,7 +108,7 @@ class ModelResultsDelegate(QStyledItemDelegate):
 
 
 class _Card:
-    """Paints one; its fonts are made once for each, not for each word."""
+    """Paints one card; its fonts are created once per card, not once per word."""
 
     def __init__(self, painter: QPainter, font: QFont, rect: QRect) -> None:
         self._painter, self._rect = painter, rect
@@ -149,7 +149,7 @@ class _Card:
             painter.drawText(at + 2, top + metrics.ascent() + 2, figures)
 
     def _box(self, left: int, top: int, text: str, colour: str) -> int:
-        """A word in a rounded box; returns where it ends."""
+        """Paint a word in a rounded box; return its right edge."""
         painter, metrics = self._painter, self._metrics
         rect = QRect(left, top, metrics.horizontalAdvance(text) + 16, metrics.height() + 4)
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -1,4 +1,4 @@
-"""Search of the hub: words or a link, formats, order, and what it has to be like."""
+"""Search of the hub: words or a link, format, size, order, and filters."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _LICENCES = ("apache-2.0", "mit")
 
 
 class SearchRow(QWidget):
-    """Emits `searched` with what to look for when the user presses Enter or chooses a filter:
-    words are not sent while they are typed."""
+    """Emits `searched` with a search when the user presses Enter or chooses a filter: words are
+    not sent while they are typed."""
 
     searched = Signal(Search)
     emptied = Signal()
@@ -85,12 +85,12 @@ class SearchRow(QWidget):
         self._layout.addLayout(filters)
 
     def set_preferred(self, form: ModelFormat) -> None:
-        """The format that runs best here is asked for first, until the user searches."""
+        """Preselect the format that runs best on this computer, until the user searches."""
         if not self._made:
             self._format.setCurrentIndex(0 if form == "gguf" else 1)
 
     def set_narrow(self, narrow: bool) -> None:
-        """The filters stand below the field."""
+        """Put the filters below the field (`narrow`) or beside it."""
         direction = QBoxLayout.Direction
         self._layout.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
@@ -127,7 +127,7 @@ class SearchRow(QWidget):
         return action
 
     def forget(self) -> None:
-        """Back to what was shown before a search."""
+        """Return to the recommended models."""
         self._made = False
         with QSignalBlocker(self.field):
             self.field.clear()

@@ -1,4 +1,4 @@
-"""The files of a repository as rows: quantization, size, memory here, quality, and getting them."""
+"""The variants of a repository as rows: quantization, size, memory, quality, download."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VariantRows(QWidget):
         self._presence: Mapping[str, Presence] = {}
         self._memory: list[QLabel] = []
         self._names: list[QLabel] = []
-        # cells that a narrow page has no room for
+        # cells that a narrow page hides
         self._qualities: list[QLabel] = []
         self._narrow = False
         self.buttons: list[QPushButton] = []
@@ -50,7 +50,7 @@ class VariantRows(QWidget):
 
     @property
     def current(self) -> Variant | None:
-        """The one that is meant where nothing was chosen: the recommended one, or the first."""
+        """The default variant: the recommended one, or the first."""
         return self._best or (self._variants[0] if self._variants else None)
 
     def set_variants(self, variants: Sequence[Variant], meant: Variant | None) -> None:
@@ -73,13 +73,13 @@ class VariantRows(QWidget):
         self._show()
 
     def set_asked(self) -> None:
-        """Show a dash where the memory stayed unknown."""
+        """Show a dash where the memory need stayed unknown."""
         for variant, memory in zip(self._variants, self._memory, strict=True):
             if variant.title not in self._fits:
                 memory.setText("—")
 
     def set_presence(self, presence: Mapping[str, Presence]) -> None:
-        """Set presence on this computer by the variants' titles."""
+        """Set the presence on this computer, by the variants' titles."""
         if presence != self._presence:
             self._presence = presence
             self._show()

@@ -138,7 +138,7 @@ def _show_card(parent: QWidget, details: Details, markdown: str) -> None:
 
 
 def _ask(parent: QWidget, leaving: Leaving, agreed: Callable[[], None]) -> None:
-    """Have the user say whether a model is to go, knowing what that means; does not wait."""
+    """Ask the user to confirm the removal of a model, with its consequences; does not block."""
     facts = [say("models.frees-size", size=leaving.size)]
     if leaving.chats:
         facts.append(say("models.used-by-chats", chats=leaving.chats))

@@ -9,7 +9,7 @@ from headstart.core.text.shown import size_text
 from headstart.ui.kit import theme
 from headstart.ui.wording import say
 
-# beside its weights, what a model takes at least; and of the memory, what it may take at ease
+# least memory of a model per byte of weights; shares of memory above which it is tight, too large
 _BESIDE, _EASY, _MOST = 1.15, 0.7, 0.9
 SOURCES = {
     "starter": "models.came-with-headstart",
@@ -30,13 +30,13 @@ PURPOSES = {
 
 
 def source_words(source: str) -> str:
-    """The place a model comes from; names of programs are the same in every language."""
+    """The source of a model in words; names of programs are the same in every language."""
     words = SOURCES[source]
     return say(words) if "." in words else words
 
 
 def badge_of(row: Repository | Recommended, memory: int) -> tuple[str, str] | None:
-    """A word beside the name, with its colour; None where there is nothing to say."""
+    """A word beside the name, with its colour; None if there is nothing to say."""
     colours = theme.current()
     if isinstance(row, Recommended):
         return say(PURPOSES[row.purpose]), colours.accent
@@ -51,7 +51,7 @@ def badge_of(row: Repository | Recommended, memory: int) -> tuple[str, str] | No
 
 
 def memory_words(fit: Fit, short: bool = False) -> tuple[str, str]:
-    """Memory of a variant, and the colour of the text."""
+    """Text on the memory need of a variant, and its colour."""
     colours = theme.current()
     text = (
         size_text(fit.need)

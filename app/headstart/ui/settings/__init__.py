@@ -1,1 +1,1 @@
-"""The settings window, a page for each kind of setting."""
+"""The settings, with a page for each kind."""

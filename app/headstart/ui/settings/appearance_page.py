@@ -1,4 +1,4 @@
-"""Looks: theme, text and column with a sample of both, and how much is said of a reply."""
+"""Looks: theme, text and column with a sample of both, and the details shown of a reply."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _paint_window(painter: QPainter, card: QRectF, colours: theme.Theme) -> None
 
 
 class Sample(QWidget):
-    """A question and the beginning of a reply, as they are shown now."""
+    """A question and the beginning of a reply in the current looks."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Drafting in all chats that say nothing else."""
+"""Drafting in all chats without their own setting."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Expert settings: the engine and sampling. Each row says its automatic value, and a line whether
-the loaded model has these settings yet."""
+"""Expert settings: the engine and sampling. Each row shows its automatic value, and a line tells
+if the loaded model already has these settings."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ STATES: dict[LoadedState, str] = {
     "same": "settings.loaded-model-has-these-settings",
     "other": "settings.model-has-old-settings",
 }
-# settings that most people change, if any
+# the settings that people are likeliest to change, on the page about models
 COMMON = ("check_memory", "context_length", "gpu_layers")
 _SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty")
 
 
 class EngineRows:
-    """Rows for engine settings, on two pages; calls `change` with new ones."""
+    """Rows for engine settings, on two pages; calls `change` with the new settings."""
 
     def __init__(self, engine: EngineSettings, change: Callable[..., None]) -> None:
         self._engine = engine
@@ -49,11 +49,11 @@ class EngineRows:
         self._change(engine=self._engine)
 
     def about(self, name: str) -> str:
-        """The words below a setting."""
+        """The text below a setting."""
         return self._rows[name][0].about.text()
 
     def follow(self, settings: Settings) -> None:
-        """They were changed, here or elsewhere; the rows follow with their pages."""
+        """Take over changed settings; the pages update the rows."""
         self._engine = settings.engine
 
     def set_automatic(self, words: Mapping[str, Told]) -> None:

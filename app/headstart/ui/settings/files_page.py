@@ -1,5 +1,4 @@
-"""Locations of chats beside the database: the mirror, backups, and the copies that are made of
-it."""
+"""Locations of chats besides the database: the mirror, backups, and automatic copies."""
 
 from __future__ import annotations
 
@@ -133,7 +132,7 @@ class FilesPage(Page):
         self.bar.setVisible(making)
 
     def show_made(self, path: str, size: int) -> None:
-        """A backup was made, and where it is."""
+        """Show the size and path of a new backup."""
         self.made.setText(
             say("settings.backed-up-size-to-path", size=size, path=path) if path else ""
         )
@@ -147,7 +146,7 @@ class FilesPage(Page):
             self.restore_requested.emit(str(item.data(_PATH)))
 
     def choose_mirror(self, folder: str) -> None:
-        """Mirror to a folder from now on; "" for nowhere."""
+        """Mirror to a folder from now on; "" stops the mirror."""
         self.set_mirror(folder)
         self._change(mirror_folder=folder)
 
@@ -161,7 +160,7 @@ class FilesPage(Page):
         dialog = file_dialog(self.window(), say("settings.back-up"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(say("settings.backups-suffix", suffix=SUFFIX))
-        # a typed name has no suffix, and the file would not be found again
+        # without its suffix the dialog for restoring would not list the file
         dialog.setDefaultSuffix(SUFFIX.lstrip("."))
         dialog.selectFile(f"Headstart {dt.datetime.now(dt.UTC).astimezone():%Y-%m-%d}{SUFFIX}")
         dialog.fileSelected.connect(lambda path: self.backup_requested.emit(with_suffix(path)))
@@ -178,7 +177,7 @@ class FilesPage(Page):
 
 
 def with_suffix(path: str) -> str:
-    """A backup's name, such that it is found again."""
+    """A backup's path with a suffix that the dialog for restoring lists."""
     return path if path.casefold().endswith((".zip", ".db")) else f"{path}{SUFFIX}"
 
 

@@ -1,5 +1,5 @@
-"""Parts of the pages of settings: sections as cards, rows with a title, a word below it, and a
-control at the right."""
+"""Parts of the settings pages: sections as cards, and rows with a title, an explanation below it,
+and a control on the right."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.fields import choice_box, number_box, show_value
 from headstart.ui.kit.switch import Switch
 
-# px at 100 %: of a page's column, and of a control
+# widths in px at 100 %: of a page's column, and of a control
 COLUMN, CONTROL = 720, 240
 _MARGIN, _TOP, _GROUP = 32, 24, 24
-# px of a page at 100 % below which controls stand below their titles
+# width of a page in px at 100 % below which controls stand below their titles
 _NARROW = 560
 
 
 class SettingEntry(Struct, frozen=True):
-    """A setting as a search finds it."""
+    """A setting, for the search."""
 
     title: str
     about: str
@@ -41,7 +41,7 @@ class SettingEntry(Struct, frozen=True):
 
 
 class SettingRow(QWidget):
-    """A title, a word below it, and a control; below each other where there is little room."""
+    """A title with an explanation, and a control beside them, or below in a narrow page."""
 
     def __init__(self, title: str, control: QWidget, about: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -69,12 +69,12 @@ class SettingRow(QWidget):
         self.about.setVisible(bool(text))
 
     def fit(self) -> None:
-        """Controls are equally wide; what is on or off needs no width, nor does a word."""
+        """Give controls the same width, except for switches and labels."""
         if not isinstance(self._control, Switch | QLabel):
             self._control.setFixedWidth(theme.px(CONTROL))
 
     def set_narrow(self, narrow: bool) -> None:
-        """The control below its title."""
+        """Put the control below its title (`narrow`) or beside it."""
         if isinstance(self._control, Switch | QLabel):
             return
         directions = QBoxLayout.Direction
@@ -98,7 +98,7 @@ class Section(QFrame):
         return row
 
     def wide(self, *parts: QWidget | QHBoxLayout, title: str = "") -> QWidget:
-        """Something that needs the whole width; found by its `title`."""
+        """Add parts over the whole width; the search finds them by `title`."""
         place = QWidget(self)
         column = QVBoxLayout(place)
         column.setContentsMargins(16, 12, 16, 12)
@@ -122,8 +122,8 @@ class Section(QFrame):
         change: Callable[[object], None],
         about: str = "",
     ) -> QWidget:
-        """A row for a setting, from its own description; it shows `value_of` the settings, also
-        where something else changes them."""
+        """Add a row for a setting, from its own description; it shows `value_of` the settings, also
+        after changes from elsewhere."""
         value = value_of(self._page.settings)
         change = self._page.by_user(change)
         word = about or info.description
@@ -138,7 +138,7 @@ class Section(QFrame):
         else:
             assert isinstance(value, int | float)
             control = number_box(info, value, change)
-        # the word stands below the title: a tool tip would say it twice
+        # the explanation stands below the title: a tool tip would repeat it
         control.setToolTip("")
         self.row(info.title, control, word)
         self._page.watch(control, value_of)
@@ -154,13 +154,13 @@ class Section(QFrame):
 
 
 class Page(QScrollArea):
-    """A page that scrolls where it does not fit; `column` takes what it has."""
+    """A page that scrolls if it does not fit; `column` takes its content."""
 
     def __init__(self, title: str, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title = title
         self.settings = settings
-        # controls, and what of the settings they show
+        # controls, and the functions that return their values from the settings
         self._watched: list[tuple[QWidget, Callable[[Settings], object]]] = []
         self._following = False
         self.entries: list[SettingEntry] = []
@@ -202,15 +202,15 @@ class Page(QScrollArea):
         return section
 
     def watch(self, control: QWidget, value_of: Callable[[Settings], object]) -> None:
-        """Have a control show this of the settings from now on."""
+        """Have a control show `value_of` the settings from now on."""
         self._watched.append((control, value_of))
 
     def by_user(self, change: Callable[[object], None]) -> Callable[[object], None]:
-        """`change`, left out while the page follows the settings."""
+        """Wrap `change` so that it is not called while the page follows the settings."""
         return lambda value: None if self._following else change(value)
 
     def follow(self, settings: Settings) -> None:
-        """They were changed, here or elsewhere."""
+        """Show changed settings."""
         self.settings = settings
         self._following = True
         for control, value_of in self._watched:
@@ -222,7 +222,7 @@ class Page(QScrollArea):
         theme.follow(self._measure)
 
     def word(self, text: str = "") -> QLabel:
-        """A quiet line that explains; wrapped, and hidden while there is nothing to say."""
+        """Create a quiet line of explanation; wrapped, and hidden without a text."""
         label = QLabel(text, self._inside)
         label.setObjectName("quiet")
         label.setWordWrap(True)

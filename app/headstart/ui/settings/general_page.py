@@ -20,8 +20,8 @@ _ADVICE = "settings.automatic-advice"
 
 
 class SamplingRows:
-    """Numbers that new chats begin with, each with a way back to what the makers advise. One for
-    all pages: each change is made to what the others left."""
+    """Sampling of new chats, each value with a reset to the makers' advice. One object for all
+    pages, so that each change builds on the others."""
 
     def __init__(self, sampling: SamplingChoice, change: Callable[..., None]) -> None:
         self.sampling = sampling
@@ -60,7 +60,7 @@ class SamplingRows:
         section.row(info.title, field, about)
 
     def follow(self, settings: Settings) -> None:
-        """They were changed, here or elsewhere."""
+        """Show changed settings."""
         self.sampling = settings.sampling
         for name, box in self.boxes.items():
             chosen = getattr(self.sampling, name)

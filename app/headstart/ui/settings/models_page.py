@@ -1,4 +1,4 @@
-"""Locations of models, their downloads, and how long they stay loaded."""
+"""Locations of models, their downloads, and the time that they stay loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKEN = "settings.only-for-gated-and-private"
 
 
 class ModelsSettingsPage(Page):
-    """Calls `change` with the library's settings; `rows` has those of the engine."""
+    """Calls `change` with the library's settings; `rows` shows those of the engine."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
-"""Settings as a page in the place of everything else: a list at its left, a search over all of it.
+"""Settings as a page in place of all else: a list on the left, and a search over all settings.
 
-What is changed applies at once; every value is checked where settings change.
+Changes apply at once; `Preferences` checks every value.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from headstart.ui.settings.shortcuts_page import Keys, ShortcutsPage
 from headstart.ui.wording import say
 
 _ENTRY = int(Qt.ItemDataRole.UserRole)
-# comes after everything that has the words in its title
+# sorts after every setting with the words in its title
 _NOT_IN_TITLE = 1_000_000
 _ICONS = {
     "general": "settings",
@@ -140,12 +140,12 @@ class SettingsPage(QWidget):
 
     @property
     def page(self) -> str:
-        """The name of the page that is shown."""
+        """The name of the shown page."""
         shown = self._stack.currentWidget()
         return next(name for name, page in self.pages.items() if page is shown)
 
     def show_page(self, name: str) -> None:
-        """One of the pages, with the list as it is without a search."""
+        """Show one of the pages, and the list without a search."""
         self.search.clear()
         self._stack.setCurrentWidget(self.pages[name])
         for row in range(self.names.count()):
@@ -155,14 +155,14 @@ class SettingsPage(QWidget):
         self.shown.emit(name)
 
     def next_pane(self) -> None:
-        """The keyboard goes from the list to the page that is shown, and back."""
+        """Move the keyboard focus from the list to the shown page, or back."""
         page, focus = self._stack.currentWidget(), self.window().focusWidget()
         inside = page is not None and focus is not None and page.isAncestorOf(focus)
         stops = [] if page is None or inside else [one for one in stops_in(page) if takes_tab(one)]
         focus_by_tab(stops[0] if stops else self.names, True)
 
     def entries(self) -> list[tuple[str, SettingEntry]]:
-        """Every setting, with the page that it is on."""
+        """Every setting, with the name of its page."""
         return [(name, entry) for name, page in self.pages.items() for entry in page.entries]
 
     def show_entry(self, name: str, entry: SettingEntry) -> None:
@@ -171,7 +171,7 @@ class SettingsPage(QWidget):
         self.shown.emit(name)
 
     def follow(self, settings: Settings) -> None:
-        """They were changed, here or elsewhere: the next change is made to what they are now."""
+        """Show changed settings, on which the next change builds."""
         self.engine.follow(settings)
         self.numbers.follow(settings)
         for page in self.pages.values():

@@ -1,4 +1,4 @@
-"""Privacy: data that stays on this computer or leaves it, and the days of deleted chats."""
+"""Privacy: the uses of the network, and the days that deleted chats are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's servers: adding one, its key, whether it answers."""
+"""The user's servers: adding, changing, testing and removing one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NONE_FOUND = "settings.no-servers-here"
 
 
 class ServersPage(Page):
-    """Emits what the user wants; the list is given from outside."""
+    """Emits the user's requests; the list is set from outside."""
 
     save_requested = Signal(Connection, object)  # Connection, key or None
     remove_requested = Signal(str)
@@ -83,7 +83,7 @@ class ServersPage(Page):
         self.set_connections(settings.connections)
 
     def set_nearby(self, found: Sequence[Nearby]) -> None:
-        """Programs on this computer that answer, each to be added with a click."""
+        """Show the programs on this computer that answer, each with a button to add it."""
         while (item := self.nearby.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -118,7 +118,7 @@ class ServersPage(Page):
             facts = [item.name, item.host, "" if item.allowed else say("settings.not-allowed-yet")]
             text = "  ·  ".join(fact for fact in facts if fact)
             row = QListWidgetItem(icons.icon("server"), text, self._list)
-            # given, because a change of theme forgets the padding of rows that are not shown
+            # explicit, because a change of theme drops the padding of hidden rows
             row.setSizeHint(QSize(0, ROW_HEIGHT))
         self._results = {
             id_: text
@@ -144,7 +144,7 @@ class ServersPage(Page):
                 self._list.setCurrentRow(row)
 
     def add_result(self, connection_id: str, text: str) -> None:
-        """A further line under what is shown."""
+        """Add a line to the shown result."""
         self.show_result(connection_id, f"{self._results.get(connection_id, '')}\n{text}".strip())
 
     def show_offer(self, offered: Offered) -> None:
@@ -176,7 +176,7 @@ class ServersPage(Page):
         for button in (self.change_button, self._test, self._remove):
             button.setEnabled(current is not None)
         text = self._results.get(current.id, "") if current is not None else ""
-        # of a server that could not be saved
+        # else the result of a server that could not be saved
         text = text or self._results.get("", "")
         self.told.setText(text)
         self.told.setVisible(bool(text))
@@ -212,7 +212,7 @@ class ServersPage(Page):
 
 
 class ConnectionDialog(Sheet):
-    """Emits `saved` with a Connection and its key; None where the key stays as it is."""
+    """Emits `saved` with a Connection and its key; None keeps the stored key."""
 
     saved = Signal(Connection, object)
 

@@ -11,7 +11,7 @@ from headstart.core.settings.schema import Settings
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
-# a group, and in it what is done and by which keys
+# titles of groups, each with its actions and their keys
 Keys = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
 

@@ -1,4 +1,4 @@
-"""The section of the general settings that looks for updates, and names where."""
+"""The section of the general settings about updates: the check, and its address."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class UpdatesSection(QObject):
         self._refresh()
 
     def _ask(self) -> None:
-        # a click does not take the keyboard away from the field
+        # a click leaves the focus in the field, so editing has not finished
         self._set_address()
         self.said.setText(say("settings.asking"))
         self.now.setEnabled(False)
@@ -73,7 +73,7 @@ class UpdatesSection(QObject):
             self._replace(address=text)
 
     def follow(self, settings: UpdateSettings) -> None:
-        """They were changed, here or elsewhere."""
+        """Show changed settings."""
         if settings != self._settings:
             self._settings = settings
             with QSignalBlocker(self.box):
@@ -87,7 +87,7 @@ class UpdatesSection(QObject):
         self._refresh()
 
     def _refresh(self) -> None:
-        """Without an address nobody can be asked."""
+        """Enable the controls only with an address to ask."""
         known = bool(self._settings.address or packaged_address())
         self.box.setEnabled(known)
         self.now.setEnabled(known)

@@ -1,4 +1,4 @@
-"""The page of settings: made when it is first opened, and connected with the controllers."""
+"""The page of settings: created on first use, and connected with the controllers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SettingsOpener(QObject):
-    """`page` is None until it was opened; `opened` asks for it to be shown."""
+    """`page` is None until first use; `opened` asks the window to show it."""
 
     opened = Signal()
     closed = Signal()
@@ -42,7 +42,7 @@ class SettingsOpener(QObject):
         controllers.installed.loaded.connect(lambda _models: self._show_state())
 
     def open(self, page: str = "") -> SettingsPage:
-        """Show the settings: one of their pages, or the one that was looked at last."""
+        """Show the settings: one of their pages, or the last shown one."""
         shown = self.make()
         if page:
             shown.show_page(page)
@@ -54,7 +54,7 @@ class SettingsOpener(QObject):
 
     def make(self) -> SettingsPage:
         if self.page is None:
-            # with the first use, not with the program
+            # imported on first use, not at the start of the program
             from headstart.ui.settings.page import SettingsPage
 
             parent = self.parent()
@@ -70,7 +70,7 @@ class SettingsOpener(QObject):
         page.models.token.entered.connect(self._discover.set_token)
         page.models.token.forgotten.connect(lambda: self._discover.set_token(""))
         page.general.updates.asked.connect(self._updates.look_now)
-        # sheets are opened through the commands
+        # the commands open the sheets
         for signal, name in (
             (page.files.imported, "chats.import"),
             (page.files.folder_imported, "chats.import_folder"),
@@ -107,7 +107,7 @@ class SettingsOpener(QObject):
         view.test_requested.connect(servers.test)
         view.look_requested.connect(servers.look_around)
         view.use_requested.connect(servers.use)
-        # one look at their ports when the page is opened, none in the background
+        # their ports are checked once when the page is opened, never in the background
         page.shown.connect(lambda name: servers.look_around() if name == "servers" else None)
         servers.saved.connect(view.select)
         servers.found.connect(view.set_nearby)

@@ -1,4 +1,4 @@
-"""Commands of the main window, with what each calls."""
+"""Commands of the main window, and the functions that they call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fill(commands: Commands, window: MainWindow, controllers: Controllers) -> None:
-    """Put in everything that the user can do in this window."""
+    """Register every action of this window."""
     commands.fill(
         window_commands(window, controllers),
         chat_commands(window, controllers),

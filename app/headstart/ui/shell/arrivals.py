@@ -1,4 +1,4 @@
-"""Arguments of a start; further starts of it bring its window to the front."""
+"""Arguments of the program's start, and of further starts, which raise the existing window."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Arrivals:
         self._preferences = preferences
 
     def open_last(self, fresh: bool, interrupted: str = "") -> None:
-        """The chat that was open, where it was being read; one with a reply that was `interrupted`
-        comes before it. Or a new one."""
+        """Open the last open chat at the last position in view, or the chat whose reply was
+        `interrupted`; a new one if `fresh`."""
         state = self._preferences.state.current
         last = "" if fresh else interrupted or state.open_chat
         place = state.open_place if last and not interrupted else None
         if fresh and interrupted:
-            # nothing is opened unasked, but there is a way there
+            # do not open it unasked, but offer to
             self._window.banner.offer(
                 say("shell.open"), lambda: self._window.open_chat(interrupted)
             )
@@ -43,7 +43,7 @@ class Arrivals:
             self._window.open_files(started.files)
 
     def arrive(self, started: StartedWith) -> None:
-        """A further start."""
+        """Raise the window and take over the arguments of a further start."""
         window = self._window
         if window.isMinimized():
             window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)

@@ -1,5 +1,5 @@
-"""The system asks a program to end at the end of a session, or somebody does with Ctrl+C: it ends
-as when its window is closed, with what is written so far kept."""
+"""Signals that ask the program to end, from the system or by Ctrl+C: it ends as when its window is
+closed, and keeps the text written so far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 
 @contextlib.contextmanager
 def when_asked_to_end(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` when such a signal comes; a second one ends the program where it is.
+    """Call `end` on such a signal; a second one ends the program at once.
 
     The event loop calls it, woken by the signal's number through a socket. Python's own handlers
     run between any two steps of the main thread, while it may hold a lock that `end` needs. Windows
@@ -35,12 +35,12 @@ def when_asked_to_end(end: Callable[[], object]) -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
 
     def on_woken() -> None:
-        # other signals of Python's wake it too
+        # Python's other signals wake it too
         if any(number in before for number in woken.recv(64)):
             end()
 
     taken = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in _SIGNALS}
-    # one that is ignored, as nohup has it, stays so
+    # ignored signals, as under nohup, stay ignored
     before = {one: kept for one, kept in taken.items() if kept != signal.SIG_IGN}
     notifier.activated.connect(on_woken)
     waker = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)

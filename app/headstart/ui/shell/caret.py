@@ -1,21 +1,21 @@
-"""A caret that rests: where nobody types it stops blinking, and wakes nothing. Main thread."""
+"""A caret that rests: without typing it stops blinking, which saves wake-ups. Main thread."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 
-# as long as on desktops that have it
+# the same time as on desktops with this feature
 REST_MS = 10_000
 
 
 class RestingCaret(QObject):
-    """Follows the caret of whatever field has the keyboard."""
+    """Follows the caret of the focused field."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._hints = QGuiApplication.styleHints()
-        # of the desktop; 0 while the caret blinks
+        # the desktop's flash time; 0 while the caret blinks
         self._usual = 0
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)

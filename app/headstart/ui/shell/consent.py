@@ -1,4 +1,4 @@
-"""Asks, once for each server, whether the words of a chat may go there."""
+"""Asks, once per server, for consent to send it the text of chats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The greeting of an empty chat: a question, and at first some examples to click. Main thread."""
+"""The greeting of an empty chat: a question, and for new users some examples to click. Main
+thread."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.wording import say
 
 _LOGO, _HIGH, _INSET = 38, 72, 16
-# px below which the examples stand below each other, and of height below which there are none
+# width in px below which the examples are stacked, and height below which they are hidden
 _TWO, _LOW = 560, 330
 
 
 class Example(Struct, frozen=True):
-    """Codes of its words. `prompt` is sent when it is clicked; one that `waits` is put into the
-    message, for what the user adds."""
+    """Codes of its texts. A click sends `prompt`; if the example `waits`, it is put into the
+    composer for the user to complete."""
 
     icon: str
     title: str
@@ -102,7 +103,7 @@ class ExampleCard(QPushButton):
 
 
 class Greeting(QWidget):
-    """Over the transcript while there is nothing in it."""
+    """Stands in for the transcript while the chat is empty."""
 
     chosen = Signal(Example)
 

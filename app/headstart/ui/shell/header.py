@@ -1,5 +1,5 @@
-"""The line above the transcript: title, model, drafting, search, branches, export, and what hides
-the panels."""
+"""The line above the transcript: title, model, drafting, search, branches, export, and the buttons
+of the panels."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.model_menu import ModelPill
 from headstart.ui.wording import say
 
-# px that are left to the title, whatever else is shown, and to the name of who else gets the text
+# px reserved for the title and for the host that gets the text; characters of the host's name
 TITLE_WIDTH, HOST_WIDTH, HOST_LENGTH = 64, 96, 28
 PRIVATE_WORDS = "shell.nothing-in-chat-saved-deleted"
 
 
 class TitleLabel(ElidedLabel):
-    """Renamed with a double click."""
+    """A double click renames the chat."""
 
     rename_wanted = Signal()
 
@@ -33,7 +33,7 @@ class TitleLabel(ElidedLabel):
 class Header(QFrame):
     """Widgets only: the window's wiring connects them."""
 
-    drafting_wanted = Signal()  # what drafts, and how fast that is
+    drafting_wanted = Signal()  # the settings of drafting
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +73,7 @@ class Header(QFrame):
             row.addWidget(button)
         layout.addLayout(row)
         self._room = True
-        # of the button of branches, as its command has it
+        # hint and keys of the branches button, from its command
         self._branches = self._branch_keys = ""
         theme.follow(self._measure)
 
@@ -89,7 +89,7 @@ class Header(QFrame):
         ]
 
     def set_title(self, title: str) -> None:
-        """A chat that was not begun needs none: “New chat” says nothing."""
+        """Show the title; “New chat” tells nothing and is hidden."""
         self.title.setToolTip(title)
         self.title.set_full_text(title)
         self.title.setVisible(title != NEW_CHAT)
@@ -103,12 +103,12 @@ class Header(QFrame):
         self.style().polish(self)
 
     def set_wide(self, wide: bool) -> None:
-        """In a narrow window there is no room for what drafts."""
+        """Show the draft only in a `wide` window: a narrow one has no room."""
         self._room = wide
         self.draft_pill.setVisible(wide and bool(self.draft_pill.text()))
 
     def show_branches(self, count: int) -> None:
-        """Show the number of branches; one is not worth a word."""
+        """Show the number of branches if there are several."""
         many = say("shell.count-branches-of-chat", count=count)
         self.branches.setAccessibleName(many if count > 1 else say("shell.branches-of-chat"))
         self.branches.setToolTip(f"{many} ({self._branch_keys})" if count > 1 else self._branches)
@@ -130,7 +130,7 @@ class Header(QFrame):
         )
 
     def show_draft(self, name: str, gain: str) -> None:
-        """Show the draft of this chat ("" for none) and its gain, where it has one."""
+        """Show the draft of this chat ("" for none) and its gain, if any."""
         words = say("shell.drafting-gain", gain=gain) if gain else say("shell.drafting")
         self.draft_pill.setText(words if name else "")
         told = say("shell.drafts-faster" if gain else "shell.name-drafts", name=name, gain=gain)
@@ -149,7 +149,7 @@ class Header(QFrame):
         self.pill.set_commands(commands)
 
     def show_panel(self, inspector: bool, branches: bool) -> None:
-        """Which of the panels at the right is open."""
+        """Show which of the panels on the right is open."""
         self.inspector_button.setChecked(inspector)
         self.branches.setChecked(branches)
 

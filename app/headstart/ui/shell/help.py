@@ -1,5 +1,5 @@
-"""Help inside the window: the guide, every key, a report that one can read, and what this is. Main
-thread."""
+"""Help inside the window: the guide, all shortcuts, a readable report, and the program's about
+sheet. Main thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headstart.ui.help.report_sheet import ReportSheet
     from headstart.ui.settings.shortcuts_page import Keys
 
-# keys that belong to a place instead of a command
+# keys that belong to a part of the window instead of a command
 _PLACES = (
     ("shell.in-message", (
         ("shell.send", "Enter"),
@@ -52,7 +52,7 @@ _GROUPS = (
 
 
 def keys_of(commands: Commands) -> Keys:
-    """Every key, in groups."""
+    """All keys, in groups."""
 
     def rows(begins: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         for command in commands:
@@ -77,7 +77,7 @@ def _keys(by: str) -> str:
 
 
 class Help(QObject):
-    """Each sheet is made when it is opened."""
+    """Opens the sheets, each created on demand."""
 
     sheet: OneWindow[GuideSheet | AboutSheet | ReportSheet] = OneWindow()
 

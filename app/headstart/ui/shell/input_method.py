@@ -1,5 +1,5 @@
-"""The input method of this desktop, before Qt starts: the bundled Qt has ibus's plugin and none of
-fcitx, which answers to ibus's."""
+"""The input method of this desktop, chosen before Qt starts: the bundled Qt has a plugin for ibus
+but none for fcitx, which also supports the one for ibus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FOLDER = "platforminputcontexts"
 def choose_plugin(
     environment: MutableMapping[str, str], plugins: Path, platform: str = sys.platform
 ) -> None:
-    """Have Qt load a plugin that is there: without one nobody could write Chinese or Japanese.
+    """Have Qt load an installed plugin: without one the user cannot write Chinese or Japanese.
 
     `plugins`: the folder of Qt's plugins.
     """

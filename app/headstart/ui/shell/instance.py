@@ -1,7 +1,7 @@
-"""One window per home: a second start hands what it was started with to the first, and goes.
+"""One window per home: a second start hands its arguments to the first, and exits.
 
-The file lock decides who is first; the socket only raises the window. It lies in a folder that only
-the user can enter, and its address in the home, where a second start finds it. Main thread.
+The file lock decides which is first; the socket only raises the window. It lies in a folder that
+only the user can enter; a file in the home holds its address for a second start. Main thread.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from headstart.core.started_with import StartedWith
 
 log = logging.getLogger(__name__)
 
-# seconds that a second start waits for a first one that is just opening
+# seconds that a second start waits for a first one that is still opening
 HAND_OVER_SECONDS = 5.0
-# bytes of an address of a socket (`sun_path`), of which one ends it
+# bytes of a socket's address (`sun_path`), one of them for the final zero
 _LONGEST_ADDRESS = 107
 _LONGEST_MESSAGE = 1 << 20
 _LONGEST_TOKEN = 1_000
 _TAKEN = b"taken\n"
 _STEP_MS = 50
-# a folder for the socket where there is no other one
+# prefix of a temporary folder for the socket, if no other folder serves
 _OWN_FOLDER = "headstart-window-"
 
 
@@ -57,7 +57,7 @@ class InstanceServer(QObject):
         self._server.newConnection.connect(self._on_connection)
         self._unread: dict[QLocalSocket, bytes] = {}
         address = self._address = _address(home)
-        # one that a killed program left: the lock says that nobody listens
+        # left over from a killed program: the lock proves that nothing listens
         QLocalServer.removeServer(address)
         if not self._server.listen(address):
             log.warning("no second start can be heard: %s", self._server.errorString())
@@ -107,7 +107,7 @@ class InstanceServer(QObject):
 
 
 def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECONDS) -> bool:
-    """True if the window that is open took it."""
+    """Hand the arguments to the open window; True if it took them."""
     deadline = time.monotonic() + seconds
     token = os.environ.get("XDG_ACTIVATION_TOKEN", "")
     message = _Message(started, token if len(token) <= _LONGEST_TOKEN else "")
@@ -143,7 +143,7 @@ def _send(address: str, data: bytes, deadline: float) -> bool:
 
 
 def _note(home: Path) -> Path:
-    """The file that says where a second start finds the first."""
+    """The file with the address at which a second start finds the first."""
     return home / "window-address"
 
 
@@ -156,5 +156,5 @@ def _address(home: Path) -> str:
         address = str(Path(folder, f"{name}.socket")) if folder else ""
         if address and len(os.fsencode(address)) < _LONGEST_ADDRESS and os.access(folder, os.W_OK):
             return address
-    # a long home and no folder of the system's: one that only this user can enter
+    # a home with a long path, and no runtime folder: a folder that only this user can enter
     return str(Path(tempfile.mkdtemp(prefix=_OWN_FOLDER), name))

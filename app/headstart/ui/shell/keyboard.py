@@ -1,4 +1,4 @@
-"""Gives the keyboard to the message whenever nothing else is being written. Main thread."""
+"""Gives the focus to the composer whenever no other field needs it. Main thread."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Keyboard(QObject):
     def __init__(self, window: Shell) -> None:
         super().__init__(window)
         self._window = window
-        # whether a key is on its way to the message
+        # True while a key is passed on to the composer
         self._typing = False
 
     def connect_to(self, controllers: Controllers) -> None:
-        """After what takes the keyboard away from where it was: a click on a chat, a reply that is
-        begun from a button, the end of an edit, a panel or notice that goes."""
+        """Return the focus after events that move it: a click on a chat, a reply begun from a
+        button, the end of an edit, a panel or notice that closes."""
         window = self._window
         window.sidebar.view.entered_chat.connect(self.to_message)
         window.sidebar.results.entered.connect(self.to_message)
@@ -43,11 +43,11 @@ class Keyboard(QObject):
             self._window.composer.edit.setFocus()
 
     def reclaim(self) -> None:
-        """Give the keyboard to the message unless a field has it, once everything has happened."""
+        """Focus the composer unless a field has the focus, once all events are processed."""
         QTimer.singleShot(0, self, self._reclaim)
 
     def type(self, event: QKeyEvent) -> bool:
-        """Write what was typed outside of any field; whether it was."""
+        """Type into the composer a key pressed outside any field; True if it was typed."""
         if self._window.pages.elsewhere or not is_typed(event):
             return False
         if sheet_over(self._window) is not None:
@@ -56,7 +56,7 @@ class Keyboard(QObject):
         if not edit.isEnabled() or edit.hasFocus() or self._typing:
             return False
         edit.setFocus()
-        # a key that the message does not take comes back here, where the window is not active
+        # in an inactive window, a key that the composer does not accept returns to this method
         self._typing = True
         try:
             QApplication.sendEvent(edit, event)
@@ -65,8 +65,8 @@ class Keyboard(QObject):
         return True
 
     def _on_writing(self) -> None:
-        """A reply begins or ends: buttons of its message are others now. Who goes through the list
-        of chats with the keys, and comes to one that is being written, stays there."""
+        """Take the focus from the buttons of a message, which change as its reply begins or ends.
+        A user who walks through the list of chats by keys stays in the list."""
         QTimer.singleShot(0, self, self._leave_message)
 
     def _leave_message(self) -> None:
@@ -76,13 +76,13 @@ class Keyboard(QObject):
             self.to_message()
 
     def _reclaim(self) -> None:
-        # the window's own: a dialog may have the keyboard until it is gone
+        # the window's own focus: a dialog may have the keyboard until it is gone
         focus = self._window.focusWidget()
         if focus is None or self._is_idle(focus):
             self.to_message()
 
     def _is_idle(self, focus: QWidget) -> bool:
-        """Nothing is written there: a button, a list, the transcript, or what is not shown."""
+        """True for a widget without text input: a button, a list, the transcript, a hidden one."""
         window = self._window
         still = isinstance(focus, QAbstractButton) or not focus.isVisible()
         return still or focus in (window, window.sidebar.view, window.transcript)
@@ -90,7 +90,7 @@ class Keyboard(QObject):
     # --- panes and chats -----------------------------------------------------------------
 
     def next_pane(self, by: int = 1) -> None:
-        """From pane to pane, as one reads: the chats, the transcript, the message, the panel."""
+        """Focus the next pane in reading order: chats, transcript, composer, panel."""
         window = self._window
         if window.pages.elsewhere:
             window.pages.next_pane()
@@ -123,7 +123,7 @@ class Keyboard(QObject):
                 return
 
     def next_chat(self, by: int) -> None:
-        """The chat below (1) or above (-1) the open one in the list."""
+        """Open the chat below (1) or above (-1) the open one in the list."""
         window = self._window
         ids = window.sidebar.model.chat_ids()
         if not ids or window.pages.elsewhere:

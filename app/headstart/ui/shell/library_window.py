@@ -1,4 +1,4 @@
-"""The user's prompts and presets: looked at, written, renamed, deleted. Main thread."""
+"""The user's prompts and presets: viewing, writing, renaming, deleting. Main thread."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Item(Struct, frozen=True):
 
 
 class LibraryWindow(Sheet):
-    """Emits all of them whenever one changes."""
+    """Emits all prompts or presets whenever one changes."""
 
     prompts_changed = Signal(tuple)
     presets_changed = Signal(tuple)
@@ -67,7 +67,7 @@ class LibraryWindow(Sheet):
         self.column.addWidget(self.tabs, 1)
 
     def follow(self, prompts: Sequence[SavedPrompt], presets: Sequence[Preset]) -> None:
-        """Follow changes saved elsewhere, which are not overwritten."""
+        """Take over changes saved elsewhere, so as not to overwrite them."""
         if set(prompts) != set(_prompts(self.prompts.items)):
             self.prompts.show_items([_Item(one.name, one.text) for one in prompts])
         if list(presets) != list(_presets(self.presets.items)):
@@ -78,7 +78,7 @@ class LibraryWindow(Sheet):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         for shelf in (self.prompts, self.presets):
-            # rows are as high as the style sheet says, which holds from now on
+            # the style sheet, which sets the rows' height, applies from now on
             shelf.list.doItemsLayout()
 
     def _tell_prompts(self, items: Sequence[_Item]) -> None:
@@ -104,7 +104,7 @@ def _presets(items: Sequence[_Item]) -> tuple[Preset, ...]:
 
 
 class _Shelf(QWidget):
-    """A list, and what is in the chosen one. Names differ."""
+    """A list, and the content of the chosen item. Names are unique."""
 
     changed = Signal(list)
 
@@ -159,7 +159,7 @@ class _Shelf(QWidget):
         with QSignalBlocker(self.list):
             self.list.clear()
             self.list.addItems(names)
-        # who writes in one goes on in that one
+        # a user writing in an item stays in it
         self._choose(names.index(chosen) if chosen in names else 0)
 
     @property
@@ -217,7 +217,7 @@ class _Shelf(QWidget):
             self.changed.emit(list(self._items))
 
     def _free(self, name: str, but: int = -1) -> str:
-        """The name, or with a number where another one has it."""
+        """The name, with a number if it is taken."""
         name = name or say("shell.new-what", what=self._what)
         taken = {one.name.casefold() for row, one in enumerate(self._items) if row != but}
         found, number = name, 2

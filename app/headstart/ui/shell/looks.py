@@ -1,4 +1,4 @@
-"""Theme, font and sizes of the window: as the settings and the desktop ask for. Main thread."""
+"""Theme, font and sizes of the window, from the settings and the desktop. Main thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WindowLooks(QObject):
         super().__init__(window)
         self._preferences = preferences
         self._system = SystemLooks(window)
-        # as the window was made
+        # the looks with which the window was created
         self._applied = self._wanted()
         self._system.changed.connect(self.apply)
 
@@ -27,7 +27,7 @@ class WindowLooks(QObject):
         return (settings.theme, settings.text_font, *reading, self._system.now)
 
     def apply(self) -> None:
-        """Take over what the settings and the system ask for, where that is something else."""
+        """Apply the looks from the settings and the system, if they changed."""
         wanted = self._wanted()
         if wanted == self._applied:
             return
@@ -39,7 +39,7 @@ class WindowLooks(QObject):
         theme.apply(application, settings.theme, settings.text_font)
 
     def larger(self, by: int) -> None:
-        """Text of the next size (1), the one before (-1), or the usual one (0)."""
+        """Set the text to the next size (1), the previous one (-1), or the usual one (0)."""
         sizes, now = TEXT_SIZES, self._preferences.current.text_size
         if not by:
             wanted = 100

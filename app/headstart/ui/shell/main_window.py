@@ -1,6 +1,6 @@
-"""The main window: the shell, with what opens other windows and pages.
+"""The main window: the shell, and the objects that open other windows and pages.
 
-Widgets emit, controllers do; `wiring` connects them. Nothing here waits for anything.
+Widgets emit, controllers act; `wiring` connects them. Nothing in this module blocks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from headstart.ui.wording import say
 
 
 class MainWindow(Shell):
-    """Emits `closing` once, when the user closes it; its maker then ends the program."""
+    """Emits `closing` once, when the user closes it; its creator then ends the program."""
 
     closing = Signal()
 
@@ -68,8 +68,8 @@ class MainWindow(Shell):
             self.dialogs.open_branches(self.body)
 
     def escape(self) -> None:
-        """Leave what is in front: a sheet, a search, another page, or what is being edited; or
-        else stop the reply."""
+        """Close the palette, sheet, search, page or edit in front; if there is none, stop the
+        reply."""
         palette, sheet = self.palette_opener.palette, sheet_over(self)
         if palette is not None and not palette.isHidden():
             palette.leave()
@@ -87,7 +87,7 @@ class MainWindow(Shell):
             self._controllers.conversation.stop()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # keys that the focused widget did not take
+        # keys that the focused widget did not accept
         if not self.keyboard.type(event):
             super().keyPressEvent(event)
 
@@ -106,8 +106,8 @@ class MainWindow(Shell):
             self.open_files(files)
 
     def open_files(self, files: Sequence[str]) -> None:
-        """Open files that were dropped on the window, or given to the program: a model,
-        conversations, or what is attached to the message."""
+        """Open files dropped on the window or given to the program: a model, conversations, or
+        attachments."""
         if len(files) > MOST_FILES:
             left = len(files) - MOST_FILES
             self.toast.show_text(
@@ -120,7 +120,7 @@ class MainWindow(Shell):
             self._controllers.transfer.sort(files)
 
     def take_files(self, conversations: Sequence[str], others: Sequence[str]) -> None:
-        """Conversations are imported, other files are attached to the message."""
+        """Import the conversations, and attach the other files to the message."""
         if others:
             self.pages.show_chat()
             self.attachments.add_files(others)

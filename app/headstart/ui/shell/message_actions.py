@@ -1,4 +1,4 @@
-"""Commands of messages: all of the row and the menu, with what they call."""
+"""Commands of messages, for the row of buttons and the menu, and the functions they call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
     from headstart.ui.shell.main_window import MainWindow
 
-# a reply that ended like this can be gone on with
+# states of a reply that can be continued
 _CUT = (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
 
 

@@ -23,7 +23,7 @@ class NewsWindow(Sheet):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.text = QTextBrowser(self)
         self.text.setAccessibleName(say("shell.changes-newest-version-first"))
-        # nothing in it leads anywhere, and nothing is fetched
+        # links do nothing, and nothing is fetched
         self.text.setOpenLinks(False)
         try:
             show_markdown(self.text, changelog().read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ class NewsWindow(Sheet):
 
 
 class News:
-    """Opens the window; tells once after an update that there is something new."""
+    """Opens the window; points to it once after an update."""
 
     def __init__(self, parent: QWidget, banner: Banner, preferences: Preferences) -> None:
         self._parent = parent
@@ -48,13 +48,13 @@ class News:
         if before == __version__:
             return
         self._preferences.state.update(told_version=__version__)
-        # not at the very first start, and not above what went wrong
+        # not at the very first start, and not over a notice of a problem
         if before and not self._banner.isVisible():
             self._banner.show_text(NoticeKind.NEWS, told("updated", version=__version__).text)
             self._banner.offer(say("shell.whats-new-2"), self.open)
 
     def offer(self, version: str, page: str) -> None:
-        """A newer version is out."""
+        """Tell that a newer version is available."""
         self._banner.show_text(NoticeKind.NEWS, told("newer-version", version=version).text)
 
         def open_page() -> None:

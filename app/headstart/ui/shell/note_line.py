@@ -1,5 +1,5 @@
-"""One quiet line above the composer: something that is worth a sentence, with what can be done
-about it as links. Main thread."""
+"""One quiet line above the composer: a note of one sentence, with its actions as links. Main
+thread."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from headstart.ui.kit import icons
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.wording import say
 
-# px at the sides, between its parts, and what is left of the words
+# px at the sides, between the parts, and reserved for the text
 _SIDES, _GAP, _LEAST = 8, 10, 90
 Action = tuple[str, Callable[[], object]]
 
 
 class NoteLine(QFrame):
-    """Hidden while nobody has anything to say; the later of two notes is shown, and the other one
-    again when it goes. A note belongs to a `kind`."""
+    """Hidden without notes; of two notes the later one is shown, and the other one again when it
+    goes. Each note belongs to a `kind`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class NoteLine(QFrame):
 
     @property
     def kind(self) -> str:
-        """Kind of the note that is shown; "" for none."""
+        """Kind of the shown note; "" for none."""
         return next(reversed(self._notes), "")
 
     def say(
@@ -55,7 +55,7 @@ class NoteLine(QFrame):
         actions: Sequence[Action] = (),
         dismissed: Callable[[], object] | None = None,
     ) -> None:
-        """`dismissed` is called when the user sends it away; without it nobody can."""
+        """Show a note; `dismissed` is called when the user closes it, and None forbids closing."""
         if kind not in self._notes:
             self._notes[kind] = ("", (), None)
         self._notes[kind] = (text, actions, dismissed)
@@ -66,7 +66,7 @@ class NoteLine(QFrame):
             self._show()
 
     def set_covered(self, on: bool) -> None:
-        """Something that matters more is told in the same place."""
+        """Hide the line while a more important notice stands in the same place."""
         self._covered = on
         self._show()
 
@@ -107,7 +107,7 @@ class NoteLine(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """The first thing that can be done comes before the others, and before the words."""
+        """Fit the links: the first action takes precedence over the others and over the text."""
         room = self.width() - self.dismiss.sizeHint().width() - 2 * _SIDES - _LEAST
         for number, link in enumerate(self.links):
             room -= link.sizeHint().width() + _GAP

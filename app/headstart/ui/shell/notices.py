@@ -23,19 +23,19 @@ from headstart.ui.kit import icons
 from headstart.ui.wording import say
 
 TOAST_MS = 8000
-# a notice without an undo leaves sooner: an undo that it covers is still possible then
+# a notice without an undo leaves sooner, so that an undo that it covers is still possible
 PLAIN_MS = 4000
-# between the toast and the edges of its pane
+# pixels between the toast and the edges of its pane
 _MARGIN = 12
 
 
 class Banner(QFrame):
-    """A notice that stays until it is dismissed or replaced. What was told at the start stays above
-    others until it is dismissed: nobody may have read it yet."""
+    """A notice that stays until it is dismissed or replaced. The notice of the start stays above
+    others until dismissed: the user may not have read it yet."""
 
     closed = Signal()
-    answered = Signal()  # the user dismissed it, or took what it offers
-    covers = Signal(bool)  # it is shown, or gone
+    answered = Signal()  # the user dismissed it, or used its button
+    covers = Signal(bool)  # True if shown, False if hidden
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,7 +85,7 @@ class Banner(QFrame):
         self.show()
 
     def offer(self, label: str, act: Callable[[], None]) -> None:
-        """A button beside what is told, for as long as that is."""
+        """Add a button to the notice, for as long as that is shown."""
         self._act = act
         self._action.setText(label)
         self._action.setAccessibleName(label)
@@ -103,7 +103,7 @@ class Banner(QFrame):
         return self._label.text()
 
     def withdraw(self) -> None:
-        """Withdraw the notice, which does not hold any more."""
+        """Withdraw the notice, which no longer applies."""
         if self._at_start and self.kind is not NoticeKind.START:
             self.show_text(NoticeKind.START, self._at_start)
         else:
@@ -118,7 +118,7 @@ class Banner(QFrame):
 
 
 class _Offer(Struct, frozen=True):
-    """A finished action, its undo, its end (monotonic seconds), and the id of its subject."""
+    """A finished action, its undo, its expiry (monotonic seconds), and the id of its subject."""
 
     text: str
     undo: Callable[[], None] | None
@@ -127,8 +127,8 @@ class _Offer(Struct, frozen=True):
 
 
 class Toast(QFrame):
-    """Says what was done and offers to undo it, at the foot of the shown one of `over`; goes after
-    a while. What was done before comes back when the last was undone, as long as it can be."""
+    """Tells of a finished action and offers to undo it, for a while, at the foot of the visible one
+    of `over`. After the last one is undone, the one before is offered again until it expires."""
 
     undone = Signal()
 
@@ -178,8 +178,8 @@ class Toast(QFrame):
         self._timer.start()
 
     def place(self) -> None:
-        """At the foot, as wide as its text, and in a narrow window as wide as there is room."""
-        # a hidden one has the place that it had before
+        """Place it at the foot, as wide as its text, or as the room in a narrow window."""
+        # a hidden widget still has its old geometry
         shown = next((one for one in self._over if not one.isHidden()), self._over[0])
         area = shown.geometry()
         button = self._button.sizeHint().width() if not self._button.isHidden() else 0
@@ -207,7 +207,7 @@ class Toast(QFrame):
         self.undone.emit()
 
     def _leave(self) -> None:
-        """Show what was done before, as long as it can be undone."""
+        """Hide the toast, or show the previous action while it can be undone."""
         self._timer.stop()
         self.hide()
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""Telling the user something while they look at another window: the system's own notifications."""
+"""Notifications by the system, for a user who looks at another window."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 8000
 
 
 class Notifier:
-    """`tell` says nothing to who looks at the window already."""
+    """`tell` does nothing while the window is active."""
 
     def __init__(self, window: QWidget) -> None:
         self._window = window
@@ -39,7 +39,7 @@ class Notifier:
 
 
 def _by_bus(title: str, text: str) -> None:
-    """Over the session's bus; systems without one are told nothing."""
+    """Notify over the session's bus; does nothing on systems without one."""
     try:
         from jeepney import DBusAddress, new_method_call
         from jeepney.io.blocking import open_dbus_connection
@@ -55,5 +55,5 @@ def _by_bus(title: str, text: str) -> None:
         with open_dbus_connection("SESSION") as connection:
             connection.send(new_method_call(address, "Notify", "susssasa{sv}i", body))
     except Exception as error:
-        # no bus, no service, or one that answers in a way of its own
+        # no bus, no service, or one with unusual answers
         log.info("the desktop was not notified: %s", type(error).__name__)

@@ -1,4 +1,4 @@
-"""The open chat in the window: its title, its model, its draft, a greeting."""
+"""The open chat in the window: its title, its model, its draft, and the greeting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLE, PRIVATE_TITLE = "shell.what-would-you-like-to", "shell.private-chat"
 HERE = "shell.model-runs-on-computer-and"
 PRIVATE_HERE = "shell.nothing-in-chat-saved-neither"
 NEW_PRIVATE_CHAT = "shell.new-private-chat"
-# chats from which on nobody needs examples
+# number of chats from which on the user needs no examples
 _FEW = 3
 
 
@@ -49,14 +49,14 @@ class OpenChatView(QObject):
         """Show the draft of this chat, and its gain."""
         panel = self._window.inspector.speculation
         value, model = panel.value, self._model
-        # nothing is drafted that a server does not verify
+        # without verification by the server there is no drafting
         checked = not isinstance(model, ServerModel) or model.checks_drafts
         name = panel.draft_name if value.enabled and checked else ""
         itself = model is not None and value.draft == model.key
         self._window.header.show_draft("" if itself else name, panel.gain)
 
     def tell_gain(self, draft: str, against_plain: float | None) -> None:
-        """Say once what a draft gains with this model."""
+        """Tell the gain of a draft with this model, once."""
         gain, model = gain_words(against_plain), self._model
         line, state = self._window.note, self._window.preferences.state
         if not gain or not draft or not isinstance(model, ModelRef):
@@ -105,7 +105,7 @@ class OpenChatView(QObject):
         self._window.header.private.setVisible(chat.private)
         self._window.header.set_title(title)
         self._show_greeting()
-        # the desktop sees this one, and may remember it
+        # the desktop sees this title, and may remember it
         name = say("shell.private-chat-2") if chat.private else title
         self._window.setWindowTitle(
             say("shell.name-headstart", name=name) if stored else "Headstart"

@@ -1,5 +1,5 @@
-"""Pages in the middle of the window: the chat, the models, the settings; the latter are made when
-they are first opened."""
+"""Pages in the middle of the window: the chat, the models, the settings; the latter two are created
+on first use."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from headstart.ui.settings.page import SettingsPage
 
 
-# while models are looked at, so often it is seen what is there; about 15 ms in another thread
+# interval for listing models while their page is shown; takes about 15 ms in another thread
 LOOK_MS = 4000
 
 
 class PagePlace(QWidget):
-    """A page in the place of the chat, with what it has to say: the chat has its own."""
+    """A page in place of the chat, with its own banner and toast, as the chat has them."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.banner = Banner(self)
-        # at the foot of all of it
+        # the area at whose foot the toast stands
         self._inside = QWidget(self)
         self.toast = Toast(self._inside)
         layout = QVBoxLayout(self)
@@ -54,14 +54,14 @@ class PagePlace(QWidget):
 
 class Pages(QStackedWidget):
     changed = Signal()
-    # the sidebar's line below “Models”
+    # the sidebar's note on “Models”
     line_changed = Signal(str)
     # the user wants to open a model's file
     file_wanted = Signal()
 
     def __init__(self, parent: QWidget, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__(parent)
-        # the place of the window's parts for chats
+        # contains the window's parts for chats
         self.chat = QWidget(self)
         self._preferences = preferences
         self._controllers = controllers
@@ -73,7 +73,7 @@ class Pages(QStackedWidget):
         self._models_place, self._settings_place = PagePlace(self), PagePlace(self)
         for page in (self.chat, self._models_place, self._settings_place):
             self.addWidget(page)
-        # files come and go by other programs' doing
+        # other programs add and remove files
         self._looking = QTimer(self)
         self._looking.setInterval(LOOK_MS)
         self._looking.timeout.connect(self._look)
@@ -83,7 +83,7 @@ class Pages(QStackedWidget):
 
     @property
     def elsewhere(self) -> bool:
-        """True while another page than the chat is shown."""
+        """True while a page other than the chat is shown."""
         return self.currentWidget() is not self.chat
 
     @property
@@ -96,7 +96,7 @@ class Pages(QStackedWidget):
 
     @property
     def place(self) -> PagePlace | None:
-        """The page that tells what happens now; None for the chat."""
+        """The shown page, for its notices; None for the chat."""
         if self.on_models:
             return self._models_place
         return self._settings_place if self.elsewhere else None
@@ -129,7 +129,7 @@ class Pages(QStackedWidget):
             self.changed.emit()
 
     def show_settings(self, page: SettingsPage) -> None:
-        """The page of settings, which its opener makes."""
+        """Show the page of settings, which its opener creates."""
         if self.settings is None:
             self.settings = page
             self._settings_place.put(page)
@@ -149,14 +149,14 @@ class Pages(QStackedWidget):
         return page
 
     def next_pane(self) -> None:
-        """The keyboard goes to another part of the page that is shown."""
+        """Move the focus to another part of the shown page."""
         if self.on_models and self.models is not None:
             self.models.focus_first()
         elif self.on_settings and self.settings is not None:
             self.settings.next_pane()
 
     def flush(self) -> None:
-        """Take the typed notes about a model."""
+        """Save the typed notes about a model."""
         if self.models is not None:
             self.models.installed.model.flush()
 

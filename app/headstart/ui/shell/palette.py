@@ -1,5 +1,5 @@
-"""One field for chats, messages, models and commands (Ctrl+K): what is typed is looked for in all
-of them, Enter does the first. Main thread."""
+"""One search field for chats, messages, models, commands, settings and help (Ctrl+K); Enter runs
+the selected match. Main thread."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from headstart.ui.wording import say
 
 _ENTRY = int(Qt.ItemDataRole.UserRole)
 _WIDTH, _HEIGHT, _TOP = 620, 420, 72
-# of each kind, so that all have a place
+# entries shown of each kind, so that all kinds get room
 _MOST = 6
-# from the last key until messages are looked for
+# from the last key press to the search for messages
 _PAUSE_MS = 120
 
 
 class PaletteEntry(Struct, frozen=True):
-    """`kind`: what it is called in the list; `note`: keys, or where it is."""
+    """`kind`: the name of its kind in the list; `note`: its keys, or its location."""
 
     kind: str
     title: str
@@ -46,7 +46,7 @@ class PaletteEntry(Struct, frozen=True):
 
 
 class Palette(QFrame):
-    """`entries` gives everything but messages, which `message_wanted` asks for."""
+    """`entries` returns all entries but messages, which `messages_wanted` requests."""
 
     messages_wanted = Signal(str)
     closed = Signal()
@@ -111,7 +111,7 @@ class Palette(QFrame):
         self.setGeometry((around.width() - width) // 2, _TOP, width, height)
 
     def set_messages(self, query: str, found: Sequence[FoundChat], open_: _OpenMessage) -> None:
-        """Messages with what is typed; `open_` leads to one."""
+        """Show the messages found for `query`; `open_` opens one."""
         if query != self.edit.text() or self.isHidden():
             return
         self._messages = [
@@ -182,7 +182,7 @@ class Palette(QFrame):
             entry.run()
 
 
-# a chat, a message of it, and what was found there
+# id of a chat, id of its message, and the matching text
 _OpenMessage = Callable[[str, str, str], object]
 
 
@@ -197,12 +197,12 @@ def _plain(text: str) -> str:
 
 
 def _best(entries: Sequence[PaletteEntry], query: str) -> list[PaletteEntry]:
-    """Those that answer to the query, the best first, some of each kind."""
+    """The entries that match the query, the best first, some of each kind."""
     found: list[tuple[int, int, PaletteEntry]] = []
     for number, entry in enumerate(entries):
         points = score(query, entry.title)
         if points is not None:
-            # without words: as they come
+            # without a query in the given order
             found.append((points if query.strip() else 0, number, entry))
     found.sort(key=lambda one: one[:2])
     counts: dict[str, int] = {}

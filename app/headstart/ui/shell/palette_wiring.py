@@ -20,7 +20,7 @@ from headstart.ui.wording import say
 
 
 class PaletteOpener(QObject):
-    """Made with the first use, not with the program."""
+    """Creates the palette on first use, not at the start of the program."""
 
     def __init__(
         self, window: Shell, controllers: Controllers, settings: SettingsOpener, helping: Help

@@ -1,5 +1,5 @@
-"""Which panels are shown beside the transcript, and for which there is room: the chats at its left,
-the chat's settings or its branches at its right."""
+"""Panels beside the transcript, as far as there is room: the chats on the left, the chat's settings
+or its branches on the right."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QWidget
 from headstart.chat.preferences import Preferences
 from headstart.ui.kit import theme
 
-# narrower than this there is no room for a panel at the right beside the chats, with text of the
-# usual size
+# width, with text of the usual size, from which on the chats and a panel on the right both have
+# room
 BOTH_FROM = 1000
 
 
 class Panels(QObject):
-    """`changed`: the room for everything else is another one; `closed`: the user closed one."""
+    """`changed`: the room for the other parts changed; `closed`: the user closed a panel."""
 
     changed = Signal()
     closed = Signal()
@@ -29,12 +29,12 @@ class Panels(QObject):
         self._sidebar = sidebar
         self._inspector = inspector
         self._preferences = preferences
-        # the panel of branches, once it was made
+        # the panel of branches, once created
         self.branches: QWidget | None = None
         self._wants_inspector = preferences.state.current.show_inspector
         self._wants_branches = False
         self._elsewhere = self._alone = False
-        # a panel at the right gives its room to the chats, until it is opened once more
+        # True while a panel on the right leaves its room to the chats, until it is opened again
         self._yields = False
 
     @property
@@ -50,18 +50,18 @@ class Panels(QObject):
         return self.branches is not None and not self.branches.isHidden()
 
     def set_page(self, elsewhere: bool, alone: bool = False) -> None:
-        """Another page than the chat has no use for its settings; one that is `alone` has no use
-        for the chats either."""
+        """Hide panels that the shown page has no use for: `elsewhere` those of the chat, `alone`
+        the chats, too."""
         if (elsewhere, alone) != (self._elsewhere, self._alone):
             self._elsewhere, self._alone = elsewhere, alone
             self.apply()
 
     def apply(self) -> None:
-        """Show what is wanted, as far as there is room: a panel at the right comes before the
-        chats, because the user opened it."""
+        """Show the wanted panels, as far as there is room: one on the right takes precedence over
+        the chats, because the user opened it."""
         right = not self._elsewhere and (self._wants_branches or self._wants_inspector)
         narrow = not self.wide
-        # a window that was made narrow keeps the chats
+        # a window that became narrow keeps the chats
         right = right and not (narrow and self._yields)
         self._inspector.setVisible(right and not self._wants_branches)
         if self.branches is not None:
@@ -97,7 +97,7 @@ class Panels(QObject):
 
     def open_branches(self, panel: QWidget) -> None:
         if self.branches is None:
-            # beside the chats, where the other panel is
+            # next to the inspector
             row = self._inspector.parentWidget()
             layout = None if row is None else row.layout()
             assert layout is not None
@@ -117,7 +117,7 @@ class Panels(QObject):
             self.branches_closed.emit()
 
     def fit(self, width: int, before: int) -> None:
-        """The window was resized from `before` pixels, -1 at first."""
+        """Adapt to a new width of the window; `before`: the previous one, -1 at first."""
         least = theme.px(BOTH_FROM)
         if before < 0 or (width < least) != (before < least):
             self._yields = width < least

@@ -1,4 +1,4 @@
-"""The user's prompts and presets in the window: used, saved, looked after. Main thread."""
+"""The user's prompts and presets in the window: using, saving and managing them. Main thread."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Values = Mapping[str, str]
 
 
 class Prompts(QObject):
-    """Its windows are made when they are needed."""
+    """Creates its windows on demand."""
 
     library: OneWindow[LibraryWindow] = OneWindow()
     asking: OneWindow[ValuesDialog] = OneWindow()
@@ -50,7 +50,7 @@ class Prompts(QObject):
     # --- prompts in messages -------------------------------------------------------------
 
     def use(self, prompt: SavedPrompt) -> None:
-        """Put it where the cursor is, with its variables filled in."""
+        """Insert a prompt at the cursor, with its variables filled in."""
 
         def put(values: Values) -> None:
             edit = self._window.composer.edit
@@ -60,7 +60,7 @@ class Prompts(QObject):
         self._fill(prompt.text, say("shell.name-has-places-to-fill", name=prompt.name), {}, put)
 
     def save_prompt(self) -> None:
-        """Keep what stands in the composer under a name."""
+        """Save the composer's text as a prompt."""
         commit_focused()
         text = self._window.composer.text()
 
@@ -96,7 +96,7 @@ class Prompts(QObject):
     # --- presets -------------------------------------------------------------------------
 
     def save_preset(self) -> None:
-        """Keep what the open chat decides for itself under a name."""
+        """Save the open chat's overrides as a preset."""
 
         def save(name: str) -> None:
             self._window.inspector.save_preset(name)
@@ -105,8 +105,8 @@ class Prompts(QObject):
         self._ask_name(say("shell.save-as-preset"), self._window.header.title.full_text, save)
 
     def complete(self, then: Callable[[], object]) -> bool:
-        """True if the open chat's system prompt has no variable that nobody filled in; where it
-        has, the user is asked, and `then` is called."""
+        """True if every variable of the open chat's system prompt has a value; else ask the user
+        for the values, and then call `then`."""
         inspector = self._window.inspector
         known = inspector.holding.options.values
         missing = [
@@ -126,7 +126,7 @@ class Prompts(QObject):
     # --- both ----------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Look after prompts and presets."""
+        """Open the window of prompts and presets."""
         if self.library is None:
             from headstart.ui.shell.library_window import LibraryWindow
 
@@ -148,7 +148,7 @@ class Prompts(QObject):
             self.library.follow(settings.prompts, settings.presets)
 
     def _fill(self, text: str, about: str, known: Values, then: Callable[[Values], object]) -> None:
-        """Call `then` with the values of a text's variables, when the user has given them."""
+        """Call `then` with the values of a text's variables, once the user has entered them."""
         wanted = [name for name in names(text) if name not in known]
         values: dict[str, str] = {}
         if CLIPBOARD in wanted:

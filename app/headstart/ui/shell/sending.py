@@ -1,5 +1,5 @@
-"""The ways to the model from the window: a message that was written, an example that was clicked, a
-reply that is wanted once more. Main thread."""
+"""Requests to the model from the window: a typed message, a clicked example, or a reply by another
+model. Main thread."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Sending:
         self._attachments = attachments
 
     def asked_before(self) -> list[str]:
-        """Messages of the user in the open chat, as far as they are loaded."""
+        """The loaded messages of the user in the open chat."""
         items = self._window.transcript.column.items
         return [item.message.text for item in items if item.message.role is Role.USER]
 
     def submit(self, text: str) -> None:
-        """Send it, or have it wait while a reply is written."""
+        """Send a message, or queue it while a reply is being written."""
         window, controllers = self._window, self._controllers
         window.inspector.flush()
         if controllers.attaching.too_large and self._attachments.choose_of_largest():
-            # of a text that does not fit pages are chosen before it is sent
+            # the user chooses pages of a file that does not fit before the message is sent
             return
         if self._prompts.complete(lambda: self.submit(text)):
             if controllers.reply.writing:
@@ -53,7 +53,7 @@ class Sending:
                 controllers.conversation.send(text)
 
     def begin_example(self, example: Example) -> None:
-        """A question that was clicked is asked; one that waits for something is put down."""
+        """Send a clicked example; one that waits for more text is put into the composer."""
         composer = self._window.composer
         if example.waits or composer.text().strip():
             composer.edit.insertPlainText(say(example.prompt))
@@ -62,7 +62,7 @@ class Sending:
             self.submit(say(example.prompt))
 
     def regenerate_with(self, message_id: str) -> None:
-        """Choose who writes another version of a reply, in the menu of models."""
+        """Choose the model for another version of a reply in the menu of models."""
         window, controllers = self._window, self._controllers
         menu = ChoicesMenu(window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

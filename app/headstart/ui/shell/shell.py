@@ -1,6 +1,6 @@
-"""The window's parts in their places, and the verbs that its other parts call. Main thread.
+"""The window's parts in their layout, and the verbs that its other parts call. Main thread.
 
-`MainWindow` adds what opens other windows; nothing here knows it.
+`MainWindow` adds the objects that open other windows; this module does not depend on them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
 
-# px of the header below which what drafts is not said there
+# width of the header in px below which it does not show the draft
 _PILL_FROM = 620
 
 
@@ -40,13 +40,13 @@ class Shell(QMainWindow):
         super().__init__()
         self._controllers = controllers
         self.preferences = preferences
-        # filled once everything is there that commands call
+        # filled once all objects that commands call exist
         self.commands = Commands()
         self.setWindowTitle("Headstart")
         self.setMinimumSize(720, 480)
         self._restore_size()
-        # everything is made where it stays: Qt goes through the style sheet again for what gets
-        # another parent
+        # every widget is created under its final parent: Qt applies the style sheet again to a
+        # reparented one
         body = self.body = QWidget(self)
         self.pages = Pages(body, controllers, preferences)
         centre, below = self.pages.chat, QWidget(self.pages.chat)
@@ -66,7 +66,7 @@ class Shell(QMainWindow):
         self._build(body, below)
         self.toast = Toast(self.transcript, self.greeting)
         self.banner.covers.connect(self.note.set_covered)
-        # after the layout has given everything its place
+        # after the layout has placed all widgets
         self.panels.changed.connect(lambda: QTimer.singleShot(0, self, self._settle))
         theme.follow(self._measure)
 
@@ -77,7 +77,7 @@ class Shell(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self.find_bar)
-        # the one or the other
+        # only one of the two is visible
         column.addWidget(self.transcript, 1)
         column.addWidget(self.greeting, 1)
         self._below = below
@@ -99,7 +99,7 @@ class Shell(QMainWindow):
         layout.addWidget(self.pages, 1)
         layout.addWidget(self.inspector)
         self.setCentralWidget(body)
-        # as one reads: from left to right, and down
+        # reading order: from left to right, and down
         in_tab_order(
             *self.sidebar.tab_order(),
             *self.header.tab_order(),
@@ -109,11 +109,11 @@ class Shell(QMainWindow):
             self.inspector.first_focus,
         )
 
-    # --- what the user does here ---------------------------------------------------------
+    # --- actions -------------------------------------------------------------------------
 
     @property
     def open_id(self) -> str:
-        """The chat that is open."""
+        """The id of the open chat."""
         return self._controllers.open.id
 
     def open_chat(self, chat_id: str) -> None:
@@ -122,14 +122,14 @@ class Shell(QMainWindow):
         self._controllers.branch.open_chat(chat_id)
 
     def open_message(self, chat_id: str, message_id: str, found: str = "") -> None:
-        """Open a chat at a message, with what was found there marked."""
+        """Open a chat at a message, with the text `found` in it marked."""
         self.inspector.flush()
         self.pages.show_chat()
         self.find_bar.follow(found, message_id)
         self._controllers.branch.open_at(chat_id, message_id)
 
     def search(self) -> None:
-        """Look through all chats."""
+        """Go to the search of all chats."""
         self.panels.show_sidebar()
         self.sidebar.search.setFocus()
         self.sidebar.search.selectAll()
@@ -144,20 +144,20 @@ class Shell(QMainWindow):
         self.new_chat(private=True)
 
     def find_here(self) -> None:
-        """Look for words in the open chat, for what is selected to begin with."""
+        """Search the open chat, initially for the selected text."""
         selected = self.transcript.selecting.text()
         self.pages.show_chat()
         self.find_bar.open(selected if "\n" not in selected else "")
 
     def show_problem(self, message: str, remedy: str) -> Banner:
-        """Tell it where the user looks; returns where that is."""
+        """Show a problem in the banner of the shown page, and return the banner."""
         place = self.pages.place
         banner = self.banner if place is None else place.banner
         banner.show_text(NoticeKind.PROBLEM, f"{message} {remedy}".strip())
         return banner
 
     def remember(self) -> None:
-        """Size, chat and place in it, for the next start; a private chat is not named."""
+        """Save size, open chat and position in it for the next start; never a private chat."""
         chat = self._controllers.open
         kept = chat.id if chat.stored and not chat.private else ""
         whole = self.isMaximized() or self.isFullScreen()
@@ -170,22 +170,22 @@ class Shell(QMainWindow):
         )
 
     def _restore_size(self) -> None:
-        """As it was when it was closed."""
+        """Restore the size that the window had when closed."""
         state = self.preferences.state.current
         self.resize(*(state.window_size or (1360, 860)))
         if state.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)
 
     def show_greeting(self, shown: bool) -> None:
-        """Show the greeting in the place of the transcript, or leave it."""
+        """Show the greeting in place of the transcript, or the transcript."""
         if shown and self.panels.branches_open:
-            # there are none
+            # an empty chat has no branches
             self.panels.close_branches()
         self.greeting.setVisible(shown)
         self.transcript.setVisible(not shown)
 
     def show_drafting(self) -> None:
-        """Open what can be decided about drafting."""
+        """Open the settings of drafting."""
         self.pages.show_chat()
         self.panels.open_inspector()
         self.inspector.show_drafting()

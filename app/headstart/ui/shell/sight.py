@@ -1,4 +1,4 @@
-"""Knows whether the open chat is visible, and marks replies that came unseen. Main thread."""
+"""Tracks the visibility of the open chat, for the marks of unseen replies. Main thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headstart.ui.shell.shell import Shell
 
 
 class Sight(QObject):
-    """Follows the window's state, and which page is shown."""
+    """Follows the window's state and the shown page."""
 
     def __init__(self, window: Shell, unseen: UnseenController) -> None:
         super().__init__(window)

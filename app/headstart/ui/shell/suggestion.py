@@ -1,5 +1,5 @@
-"""The way from the starter model to a good one: a line that offers it, then says how far it is, and
-then has it answer. Main thread."""
+"""The way from the starter model to a good one: a line that offers it, then shows its download, and
+then puts it to use. Main thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OFFER, _COMING, _HERE = "offer", "coming", "here"
 
 
 class Suggesting(QObject):
-    """Decides what the line says."""
+    """Decides the text of the line."""
 
     def __init__(
         self,
@@ -42,10 +42,10 @@ class Suggesting(QObject):
         self._only_starter = self._empty = False
         self._asked = False
         self._installed: list[InstalledModel] = []
-        # downloads that were asked for here, by their ids, the model's first
+        # ids of the downloads begun from the line, the model's first
         self._wanted: tuple[str, ...] = ()
         self._downloads: dict[str, Download] = {}
-        # the file of a model that came, until it is listed
+        # the file of a downloaded model, until it is listed
         self._came = ""
         controllers.installed.listed.connect(self._on_installed)
         controllers.downloads.changed.connect(self._on_downloads)
@@ -64,7 +64,7 @@ class Suggesting(QObject):
             self._asked = True
             self._controllers.discover.suggest()
         model = self._model
-        # another model would be news
+        # a dismissal applies to this model only
         known = model is None or model.repo == self._preferences.state.current.offer_dismissed
         if model is None or known or not (wanted and self._empty):
             self._line.withdraw(_OFFER)
@@ -93,7 +93,7 @@ class Suggesting(QObject):
         self._show()
 
     def _on_not_queued(self) -> None:
-        """The hub cannot be asked now: the offer stands again."""
+        """Show the offer again: the hub is not available."""
         self._show()
 
     def _on_queued(self, choice: Recommended, ids: tuple[str, ...]) -> None:
@@ -101,12 +101,12 @@ class Suggesting(QObject):
         self._line.withdraw(_OFFER)
         self._show_coming()
 
-    # --- while it comes ------------------------------------------------------------------
+    # --- during the download -------------------------------------------------------------
 
     def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
         self._downloads = {one.id: one for one in downloads}
         if not self._wanted and self._only_starter:
-            # one that was asked for before a restart
+            # downloads begun before a restart
             going = [one.id for one in downloads if one.state is not DownloadState.DONE]
             self._wanted = tuple(going)
         self._show_coming()
@@ -171,7 +171,7 @@ class Suggesting(QObject):
         name = say("shell.try-again") if failed else say("shell.resume")
         return [(name, all_of(downloads.resume, still))]
 
-    # --- when it is here -----------------------------------------------------------------
+    # --- after the download --------------------------------------------------------------
 
     def _on_installed(self, models: list[InstalledModel]) -> None:
         self._installed = models
@@ -182,13 +182,14 @@ class Suggesting(QObject):
         self._show()
 
     def _take_over(self) -> None:
-        """A new chat is answered by it at once; one that goes on says so first."""
+        """Use the downloaded model for new chats: an empty chat gets it at once, another one offers
+        it."""
         found = next((one for one in self._installed if one.ref.key == self._came), None)
         if found is None:
             return
         self._came = ""
         if found.about.no_chat:
-            # a head drafts, and answers nobody
+            # a head only drafts, and answers no chat
             return
         ref = found.ref
         self._controllers.installed.use_for_new(ref)

@@ -1,4 +1,4 @@
-"""Looks of the desktop: light or dark, and its font, each followed at once."""
+"""Looks of the desktop: light or dark, and its font, with changes followed at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 
 class SystemLooks(QObject):
-    """Emits `changed` when something of it may be another one. Watches one window."""
+    """Emits `changed` when the looks may have changed. Watches one window."""
 
     changed = Signal()
 
@@ -18,12 +18,12 @@ class SystemLooks(QObject):
         QGuiApplication.styleHints().colorSchemeChanged.connect(self.changed)
         screen = QGuiApplication.primaryScreen()
         if screen is not None:
-            # how large text is, on desktops that scale only that
+            # the text scale, on desktops that scale only text
             screen.logicalDotsPerInchChanged.connect(self.changed)
 
     @property
     def now(self) -> tuple[object, ...]:
-        """Equal values mean equal looks."""
+        """The current looks as a value: equal values mean equal looks."""
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
         screen = QGuiApplication.primaryScreen()
         density = 0.0 if screen is None else screen.logicalDotsPerInch()

@@ -1,6 +1,6 @@
-"""Unexpected errors: exceptions that reach Qt, a thread's end, the event loop or nobody at all.
+"""Unexpected errors: exceptions that reach Qt, a thread's end, the event loop, or no handler.
 
-Each is logged and shown once in the error window; the program goes on. Hooks are called on any
+Each is logged, and shown once in the error window; the program continues. Hooks are called on any
 thread, the window is shown on the main one.
 """
 
@@ -27,12 +27,12 @@ from headstart.ui.wording import say
 
 log = logging.getLogger(__name__)
 
-# windows that one run shows; more of them tell nothing new
+# most error windows per run; further ones tell nothing new
 MOST_SHOWN = 3
 
 
 class Unexpected(QObject):
-    """`parent`: the window beside which errors are shown."""
+    """`parent`: the window over which errors are shown."""
 
     _happened = Signal(str, str)
 
@@ -60,7 +60,7 @@ class Unexpected(QObject):
             self._before = None
 
     def show(self, happened: str, details: str) -> None:
-        """Each error once."""
+        """Show an error, each only once."""
         error = details.splitlines()[-1] if details else happened
         if error in self._seen or len(self._seen) >= MOST_SHOWN:
             return
@@ -90,12 +90,12 @@ class Unexpected(QObject):
 
     def _tell(self, error: BaseException, trace: TracebackType | None) -> None:
         lines = traceback.format_exception(type(error), error, trace)
-        # the window may be gone while the last threads end
+        # the window may be gone while the last threads are ending
         with contextlib.suppress(RuntimeError):
             self._happened.emit(say("shell.internal-error-happened"), "".join(lines).rstrip())
 
 
 def versions() -> str:
-    """Versions at the beginning of the details."""
+    """Versions for the beginning of the details."""
     system = f"{platform.system()} {platform.release()} ({platform.machine()})"
     return f"Headstart {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {system}"

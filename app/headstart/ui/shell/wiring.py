@@ -1,4 +1,4 @@
-"""Connects the main window: each area with the controllers, and what concerns several areas."""
+"""Connects the main window: each area with the controllers, and the areas with each other."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
 from headstart.ui.wording import say
 
-# below this share of the context a notice that it is full is out of date
+# share of the context below which a notice that it is nearly full is out of date
 NEARLY_FULL = 0.8
-# tokens of a reply from which on its speed says something
+# fewest tokens of a reply whose speed is meaningful
 TELLING = 24
 
 
@@ -82,8 +82,8 @@ def _connect(window: MainWindow, controllers: Controllers, preferences: Preferen
 
 
 def _connect_context(window: MainWindow, controllers: Controllers) -> None:
-    """One figure for how full the context is: what the next prompt takes, as far as it is known, or
-    what the last one took."""
+    """Show the use of the context: the size of the next prompt if known, else that of the last
+    one."""
     used: tuple[int, int] = (0, 0)
     sized: PromptSize | None = None
 
@@ -98,7 +98,7 @@ def _connect_context(window: MainWindow, controllers: Controllers) -> None:
     def on_used(tokens: int, size: int) -> None:
         nonlocal used, sized
         if (tokens, size) != used and size:
-            # earlier figures of the next prompt are older
+            # the known size of the next prompt is outdated
             sized = None
         used = (tokens, size)
         show()
@@ -113,7 +113,7 @@ def _connect_context(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _connect_gain(window: MainWindow, controllers: Controllers, view: OpenChatView) -> None:
-    """Tell the gain of drafting once for each model and draft."""
+    """Tell the gain of drafting once per model and draft."""
 
     def on_stats(stats: TurnStats | None) -> None:
         speculation = None if stats is None else stats.speculation
@@ -196,7 +196,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
-    """The banner, and what ends its notices."""
+    """Connect the banner with the events that begin and end its notices."""
     banner = window.banner
 
     def on_stored(chat_id: str) -> None:
@@ -207,7 +207,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
 
     def on_writing(writing: bool) -> None:
         if not writing and banner.kind is NoticeKind.SERVER:
-            # the answer came after all, or its failure is told
+            # the answer came after all, or the reply shows its failure
             banner.withdraw()
 
     def on_context(used: int, size: int) -> None:
@@ -217,7 +217,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     def on_stats(stats: TurnStats | None) -> None:
         full = stats is not None and stats.finish is FinishReason.CONTEXT_FULL
         if full and banner.kind is NoticeKind.CONTEXT_NEARLY_FULL:
-            # the reply says that it ended for that
+            # the reply itself shows that it ended for this reason
             banner.withdraw()
 
     def show_smaller(fits: SmallerContext) -> None:
@@ -247,7 +247,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _connect_toasts(window: MainWindow, controllers: Controllers) -> None:
-    """Short notices that something was done, some with a way back."""
+    """Connect the short notices of finished actions, some with an undo."""
 
     def show(text: str, undo: Callable[[], None] | None = None, about: str = "") -> None:
         _toast(window).show_text(text, undo, about=about)
@@ -289,7 +289,7 @@ def _connect_toasts(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _toast(window: MainWindow) -> Toast:
-    """The one that is in sight."""
+    """The toast of the shown page."""
     place = window.pages.place
     return window.toast if place is None else place.toast
 

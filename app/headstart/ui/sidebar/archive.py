@@ -1,4 +1,4 @@
-"""A window that lists archived chats, opens them, or puts them back into the list."""
+"""A window that lists archived chats, opens them, returns them to the list, or deletes them."""
 
 from __future__ import annotations
 

@@ -15,24 +15,24 @@ from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, n
 from headstart.ui.sidebar.rows import ChatRow
 from headstart.ui.wording import say
 
-# px that each folder moves what is in it to the right
+# px by which each folder indents its content
 _INDENT = 12
 _DOT = 7
-# px between words beside each other, and that a title keeps whatever stands behind it
+# px between adjacent texts, and reserved for a title
 _GAP, _TITLE = 8, 90
 _HEADING = 36
 
 
 class ChatListDelegate(QStyledItemDelegate):
-    """A line a chat: behind its title what is written there now, else its first tag; a dot where a
-    reply came that nobody has seen."""
+    """Paints a line per chat: behind the title the status of a reply in progress, else the first
+    tag; a dot for an unseen reply."""
 
     def __init__(self, model: ChatListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        # asked for each of thousands of rows whenever the list is laid out
+        # called for each of thousands of rows whenever the list is laid out
         heading = self._model.is_heading(index.row())
         return QSize(200, theme.px(_HEADING if heading else theme.CONTROL))
 
@@ -61,7 +61,7 @@ class ChatListDelegate(QStyledItemDelegate):
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         assert isinstance(editor, QLineEdit)
-        # asked again whenever the row changes: what the user is typing stays
+        # called again whenever the row changes: keep the typed text
         if not editor.property("filled"):
             editor.setProperty("filled", True)
             editor.setText(str(index.data()))
@@ -79,7 +79,7 @@ def _paint_heading(painter: QPainter, area: QRect, text: str) -> None:
 
 
 def _paint_folder(painter: QPainter, area: QRect, row: ChatRow) -> None:
-    """A triangle that says whether it is open, the name, and how many chats are in it."""
+    """Paint a triangle, open or folded, the name, and the number of chats."""
     assert row.folder is not None
     colours = theme.current()
     middle = QPointF(area.left() + 4, area.center().y() + 1)
@@ -117,7 +117,7 @@ def _paint_chat(
     font = theme.text_font(theme.TEXT_SIZE, weight)
     metrics, name = QFontMetrics(font), name_of(chat)
     tag = f"#{chat.tags[0]}" if chat.tags else ""
-    # a title is cut for what happens now, not for a tag
+    # a title is cut for a status, not for a tag
     least = _TITLE if writing else metrics.horizontalAdvance(name)
     room = right - left - least - _GAP
     small = theme.text_font(theme.SMALL_SIZE)

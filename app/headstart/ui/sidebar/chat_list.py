@@ -1,5 +1,5 @@
-"""The list of chats as a Qt item model. Rows are headings, folders and chats (`rows`); one change
-of a chat touches its own rows only."""
+"""The list of chats as a Qt item model. Rows are headings, folders and chats (`rows`); a change of
+one chat touches only its own rows."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ class ChatListModel(QAbstractListModel):
         self._writing: dict[str, str] = {}
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
-        """Replace all rows; `writing` maps the chats with an open reply to what they are doing."""
+        """Replace all rows; `writing`: status texts of chats with an open reply, by id."""
         self._list.chats = {chat.id: chat for chat in chats}
         self._writing = dict(writing)
         self._replace_all()
 
     def set_folders(self, folders: Sequence[Folder]) -> None:
-        """All folders, in the user's order."""
+        """Set all folders, in the user's order."""
         self._list.set_folders(folders)
 
     def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
-        """One chat is new or other than it was (None: it is gone)."""
+        """Add or change one chat; None removes it."""
         if chat is None:
             self._writing.pop(chat_id, None)
         if self._today() != self._list.today:
-            # every heading is another one now
+            # a new day changes every heading
             self._list.keep(chat_id, chat)
             self._replace_all()
         else:
@@ -86,7 +86,7 @@ class ChatListModel(QAbstractListModel):
         self._list.rows = rows
         self.endResetModel()
 
-    # --- what the rows tell --------------------------------------------------------------
+    # --- changes of the rows -------------------------------------------------------------
 
     def adding(self, first: int, last: int) -> None:
         self.beginInsertRows(QModelIndex(), first, last)
@@ -103,7 +103,7 @@ class ChatListModel(QAbstractListModel):
     def changed(self, first: int, last: int) -> None:
         self.dataChanged.emit(self.index(first), self.index(last))
 
-    # --- what there is -------------------------------------------------------------------
+    # --- access --------------------------------------------------------------------------
 
     def index_of(self, chat_id: str) -> QModelIndex:
         return self.index(self._list.number_of(chat_id))

@@ -1,5 +1,5 @@
-"""The list of chats as the mouse and the keys use it: several are chosen, dragged, dropped into
-folders, or out of the window as files."""
+"""The list of chats for mouse and keys: chats are selected, dragged, dropped into folders, or
+dropped outside the window as files."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from headstart.ui.wording import say
 
 
 class ChatView(QListView):
-    """Only the left button chooses; the right one opens a menu about what it points at."""
+    """Only the left button selects; the right one opens the menu of the line under the pointer."""
 
     dragged = Signal(list, str)  # ids of chats, and the title of the first
     folder_dragged = Signal(str)
-    entered_chat = Signal()  # a chat was clicked, or chosen with Enter: it is written in now
-    toggled = Signal(str, bool)  # a folder's path, and whether it is to be folded
-    moved = Signal(list, str)  # ids of chats, and the folder that they were dropped on
-    folder_moved = Signal(str, str)  # a folder, and the one that it was dropped on
+    entered_chat = Signal()  # a chat was clicked, or chosen with Enter: the composer gets the focus
+    toggled = Signal(str, bool)  # a folder's path, True to fold it
+    moved = Signal(list, str)  # ids of chats, and the folder they were dropped on
+    folder_moved = Signal(str, str)  # a folder, and the one it was dropped on
 
     def __init__(self, model: ChatListModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -53,7 +53,7 @@ class ChatView(QListView):
         self._target = -1
 
     def chosen(self) -> list[str]:
-        """The ids of the chats that are selected, from top to bottom."""
+        """The ids of the selected chats, from top to bottom."""
         rows = sorted(self.selectedIndexes(), key=lambda index: index.row())
         return [str(index.data(CHAT_ID)) for index in rows if index.data(CHAT_ID)]
 
@@ -89,7 +89,7 @@ class ChatView(QListView):
             self.moved.emit(dropped_chats(event.mimeData()), folder)
 
     def _place(self, point: QPoint) -> str | None:
-        """The folder at a point; "" for none, None where nothing can be dropped."""
+        """The folder at a point; "" for none, None if nothing can be dropped there."""
         row = self._chats.row_at(self.indexAt(point))
         if row is None:
             return ""
@@ -123,11 +123,11 @@ class ChatView(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.state() == QListView.State.EditingState:
-            # keys that the editor of a title leaves to the list
+            # keys that a title's editor leaves to the list
             super().keyPressEvent(event)
             return
         if is_typed(event):
-            # no search by first letters: it would open other chats. The window writes it
+            # no search by first letters, which would open other chats: the window types the key
             event.ignore()
             return
         folder = self._folder(self.currentIndex())
@@ -145,7 +145,7 @@ class ChatView(QListView):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        # a list without a current line would choose its first one, which opens a chat
+        # a list without a current line would select its first one, which opens a chat
         selection = self.selectionModel()
         before = self.currentIndex()
         with QSignalBlocker(selection):
@@ -154,7 +154,7 @@ class ChatView(QListView):
                 selection.clear()
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
-        # a QListView lays out all rows again (60 ms for 5,000); no change here changes a height
+        # a QListView would lay out all rows again (60 ms for 5,000); no change affects a height
         QAbstractItemView.dataChanged(self, first, last, roles)
 
     def _folder(self, index: Index) -> Folder | None:

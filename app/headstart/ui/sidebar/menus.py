@@ -12,7 +12,7 @@ from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.commands import Commands, add_items
 from headstart.ui.wording import say
 
-# ids of chats, and the folder that they go to: "" for none, None for a new one
+# ids of chats, and their target folder: "" for none, None for a new one
 Move = Callable[[Sequence[str], str | None], object]
 
 

@@ -1,5 +1,5 @@
-"""The rows of the list of chats, kept up to date: one change of a chat touches its own rows only.
-Whoever shows them hears of each change, before and after it."""
+"""The rows of the list of chats, kept up to date: a change of one chat touches only its own rows.
+The item model is notified before and after each change."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class RowList:
 
     @property
     def today(self) -> datetime.date:
-        """The day that the headings are about."""
+        """The day on which the headings are based."""
         return self._sections.today
 
     def made(self, today: datetime.date) -> list[ChatRow]:
-        """All rows as of a day, which is that of the headings from now on."""
+        """All rows as of a day, on which the headings are based from now on."""
         self._sections = Sections(today)
         return self._made()
 
@@ -53,7 +53,7 @@ class RowList:
             self._take(self._made())
 
     def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
-        """One chat is new or other than it was (None: it is gone)."""
+        """Add or change one chat; None removes it."""
         old = self.chats.get(chat_id)
         if old == chat:
             return
@@ -77,7 +77,7 @@ class RowList:
                 self._count_again(one.folder)
 
     def _stays(self, number: int, chat: ChatSummary) -> bool:
-        """True if a chat is still in its place."""
+        """True if a changed chat stays in its row."""
         row = self.rows[number]
         old = row.chat
         assert old is not None
@@ -90,7 +90,7 @@ class RowList:
         )
 
     def _group(self, chat: ChatSummary) -> str:
-        """The heading or the folder below which a chat stands."""
+        """The heading, or the folder as “/path”, below which a chat stands."""
         if chat.folder in self._paths and not (chat.private or chat.pinned):
             return f"/{chat.folder}"
         return self._sections.of(chat)
@@ -109,7 +109,7 @@ class RowList:
             if row.chat is not None and not in_folders and order(row.chat) > order(chat):
                 break
             at += 1
-        # a heading right before belongs to the row that the new one goes before
+        # a heading directly above belongs to the row after the new one
         if at and self.rows[at - 1].section and self.rows[at - 1].section != group:
             at -= 1
         new = [ChatRow(chat=chat)]
@@ -120,7 +120,7 @@ class RowList:
     def _insert_in_folder(self, chat: ChatSummary) -> None:
         number = self.number_of_folder(chat.folder)
         if number < 0:
-            # in one that is folded
+            # inside a folded folder
             return
         row = self.rows[number]
         if row.folder is None or row.folder.folded:
@@ -136,7 +136,7 @@ class RowList:
         self._add(at, [ChatRow(chat=chat, depth=row.depth + 1)])
 
     def _count_again(self, path: str) -> None:
-        """Count the chats of each folder, and of the folders that hold it."""
+        """Update the count of a folder, and those of its parents."""
         while path:
             number = self.number_of_folder(path)
             if number >= 0:
@@ -161,7 +161,7 @@ class RowList:
         self._shown.removed()
 
     def _take(self, wanted: list[ChatRow]) -> None:
-        """Have these rows: what is the same at both ends is not touched."""
+        """Take over new rows, without touching equal ones at both ends."""
         rows = self.rows
         shorter, first = min(len(rows), len(wanted)), 0
         while first < shorter and rows[first] == wanted[first]:
@@ -181,7 +181,7 @@ class RowList:
             self._add(first, wanted[first:new])
 
     def number_of(self, chat_id: str) -> int:
-        """Which row a chat is; -1 for none."""
+        """The row number of a chat; -1 for none."""
         for number, row in enumerate(self.rows):
             if row.chat is not None and row.chat.id == chat_id:
                 return number

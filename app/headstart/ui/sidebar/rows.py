@@ -16,7 +16,7 @@ PRIVATE, PINNED = "sidebar.private", "sidebar.pinned"
 
 
 class ChatRow(Struct, frozen=True):
-    """A heading, a folder with how many chats are in it, or a chat; `depth`: in so many folders."""
+    """A heading, a folder with the number of its chats, or a chat; `depth`: number of parents."""
 
     section: str = ""
     chat: ChatSummary | None = None
@@ -26,11 +26,11 @@ class ChatRow(Struct, frozen=True):
 
 
 class Sections:
-    """The headings of chats by when they were last used, as of one day."""
+    """Headings of chats by their last use, as of one day."""
 
     def __init__(self, today: datetime.date) -> None:
         self.today = today
-        # milliseconds at which each begins
+        # the beginning of each section in milliseconds
         self._ages = [
             (_midnight(today), say("sidebar.today")),
             (_midnight(today - datetime.timedelta(days=1)), say("sidebar.yesterday")),
@@ -52,8 +52,8 @@ class Sections:
 def rows_of(
     chats: Iterable[ChatSummary], folders: Sequence[Folder], sections: Sections
 ) -> list[ChatRow]:
-    """Private chats, pinned ones, folders, and the others by when they were last used; archived
-    ones are in no list."""
+    """Rows of private chats, pinned ones, folders, and the others by last use; without archived
+    ones."""
     ordered = sorted((chat for chat in chats if not chat.archived), key=order)
     inside: dict[str, list[ChatSummary]] = defaultdict(list)
     known = {folder.path for folder in folders}
@@ -82,7 +82,7 @@ def rows_of(
 
 
 def order(chat: ChatSummary) -> tuple[bool, bool, int]:
-    """Smaller ones stand further up."""
+    """Sort key of a chat: smaller ones stand further up."""
     return not chat.private, not chat.pinned, -chat.updated_at
 
 

@@ -1,4 +1,4 @@
-"""The field in which one looks through all chats, and the menu of filters."""
+"""The search field for all chats, and the menu of filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headstart.ui.kit import icons
 from headstart.ui.kit.fields import clearable
 from headstart.ui.wording import say
 
-# from the last key until it is looked for
+# from the last key press to the search
 _PAUSE_MS = 90
 
 
@@ -46,7 +46,7 @@ class SearchBox(QLineEdit):
         self.textChanged.connect(self._on_text)
 
     def add_filter(self, words: str) -> None:
-        """Put a filter behind what is there."""
+        """Append a filter to the text."""
         before = self.text().rstrip()
         self.setText(f"{before} {words} ".lstrip())
         self.setFocus()

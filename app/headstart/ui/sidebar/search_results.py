@@ -1,5 +1,5 @@
-"""Results in all chats, as a list: a line for each chat, and below it the messages with what was
-looked for marked."""
+"""Search results of all chats as a list: a line per chat, and below it the messages with the
+matches marked."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LINES = 2
 
 
 class ResultRow(Struct, frozen=True):
-    """A chat, one of its messages, or how many more there are."""
+    """A chat, one of its messages, or the number of further ones."""
 
     chat: FoundChat
     message: SearchHit | None = None
@@ -112,14 +112,14 @@ class SearchResultsDelegate(QStyledItemDelegate):
 
 
 class ResultsView(QListView):
-    """Emits what the user chooses: a chat, or a message with what was found in it."""
+    """Emits the chosen chat, or the chosen message with the text found in it."""
 
     chat_chosen = Signal(str)
     message_chosen = Signal(str, str, str)
     # up from the first line
     left = Signal()
     entered = Signal()  # a result was clicked
-    typed = Signal(str)  # it belongs to what is looked for
+    typed = Signal(str)  # text to add to the query
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -141,7 +141,7 @@ class ResultsView(QListView):
         self.scrollToTop()
 
     def choose_first(self) -> None:
-        """The first message that was found, or the chat."""
+        """Choose the first message found, or the first chat."""
         for number in (1, 0):
             index = self.results.index(number)
             row = self.results.row(index)
@@ -206,13 +206,13 @@ def _paint_line(
 
 
 def _paint_message(painter: QPainter, area: QRect, message: SearchHit) -> None:
-    """The snippet in two lines, who wrote it, and what was found in the accent's colour."""
+    """Paint the author and the snippet in two lines, with matches in the accent colour."""
     colours = theme.current()
     who = _WHO.get("file" if message.kind == "file" else message.role, "")
     head = f"{say(who) if who else ''}: "
     words = isolated(message.snippet.text)
     text = head + words
-    # a mark of direction may stand before the words
+    # a direction mark may precede the text
     begins = units(head) + words.index(message.snippet.text)
     layout = QTextLayout(text, theme.text_font(theme.SMALL_SIZE))
     option = QTextOption()

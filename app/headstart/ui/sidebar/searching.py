@@ -1,4 +1,4 @@
-"""Search results in the place of the list of chats. Main thread."""
+"""Search results in place of the list of chats. Main thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GOING_ON = "sidebar.going-through-older-messages"
 
 class Searching:
     """`box`, `results` and `nothing` are children of `parent`; `chats` is hidden meanwhile.
-    `wanted` hears what is looked for, `changed` that something else is shown now."""
+    `wanted` is called with each query, `changed` after another list is shown."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class Searching:
         changed: Callable[[], object],
     ) -> None:
         self._chats, self._wanted, self._changed = chats, wanted, changed
-        # Enter was pressed before anything was found
+        # Enter was pressed before the results came
         self._enter_wanted = False
         self.box = SearchBox(parent)
         self.results = ResultsView(parent)
@@ -47,8 +47,8 @@ class Searching:
         return not self.results.isHidden()
 
     def set_found(self, query: str, found: Sequence[FoundChat], whole: bool = True) -> None:
-        """Show the chats with a query, unless another one is looked for by now. `whole`: False
-        while messages are still being gone through."""
+        """Show the results of a query, unless the query has changed. `whole`: False while some
+        messages are not searched yet."""
         if query == self.box.text():
             self.results.set_found(found)
             self.nothing.setText(say(_NOTHING) if whole else say(_GOING_ON))
@@ -58,7 +58,7 @@ class Searching:
                 self.results.choose_first()
 
     def leave(self) -> bool:
-        """Show the chats again, if the reader is looking through them."""
+        """Leave the search and show the chats, if the search has the focus; True if it was left."""
         inside = self.box.hasFocus() or self.results.hasFocus()
         if inside and self.box.text():
             self.box.clear()
@@ -78,7 +78,7 @@ class Searching:
         self._changed()
 
     def _enter(self) -> None:
-        # hits may belong to the list of a moment ago
+        # the shown results may belong to the previous query
         self._enter_wanted = bool(self.box.text().strip())
         if self._enter_wanted:
             self._wanted(self.box.text())

@@ -1,4 +1,4 @@
-"""The sidebar: new chat, the list, settings. Emits what the user asks for."""
+"""The sidebar: new chat, the list of chats, models, settings. Emits the user's requests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Sidebar(QFrame):
     chat_chosen = Signal(str)
     rename_requested = Signal(str, str)
     folder_renamed = Signal(str, str)  # path, name
-    # ids of chats, and the folder that they go to: "" for none, None for a new one
+    # ids of chats, and their target folder: "" for none, None for a new one
     move_requested = Signal(list, object)
     search_requested = Signal(str)
 
@@ -68,7 +68,7 @@ class Sidebar(QFrame):
         self._empty = QLabel(say("sidebar.your-chats-will-appear-here"), self)
         self._empty.setObjectName("quiet")
         self._empty.setWordWrap(True)
-        # nobody knows before they were listed
+        # unknown until the chats are listed
         self._empty.hide()
         self._listed = False
         self._models = SideEntry(say("sidebar.models"), "box", self)
@@ -97,7 +97,7 @@ class Sidebar(QFrame):
         layout.addLayout(last)
         self._commands = Commands()
         self._showing = ""
-        # the list that came while a title was edited: it would close the editor
+        # changes received while a title is edited: they would close the editor
         self._later: list[Callable[[], None]] = []
         theme.follow(self._measure)
 
@@ -133,7 +133,7 @@ class Sidebar(QFrame):
         return button
 
     def _open_menu_of(self, button: QToolButton, names: Sequence[str]) -> None:
-        """Above a button at the foot."""
+        """Open a menu above a button at the foot."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         settle_after(menu, button)
@@ -150,12 +150,12 @@ class Sidebar(QFrame):
         self._models.setChecked(shown)
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
-        """All chats; `writing` maps those with an open reply to what they are doing."""
+        """Set all chats; `writing`: status texts of chats with an open reply, by id."""
         self._listed = True
         self._change(lambda: self.model.set_chats(chats, writing))
 
     def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
-        """One chat is new or other than it was; None: it is gone."""
+        """Add or change one chat; None removes it."""
         self._change(lambda: self.model.set_chat(chat_id, chat))
 
     def _change(self, change: Callable[[], None]) -> None:
@@ -199,7 +199,7 @@ class Sidebar(QFrame):
 
     def _on_current(self, index: QModelIndex, _previous: QModelIndex) -> None:
         chat_id = index.data(CHAT_ID) if index.isValid() else None
-        # with Shift or Ctrl several are chosen, and none of them is opened
+        # Shift or Ctrl selects several chats, and opens none of them
         keys = QGuiApplication.keyboardModifiers() & (
             Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
         )
@@ -214,7 +214,7 @@ class Sidebar(QFrame):
             menu.popup(self.view.viewport().mapToGlobal(point))
 
     def menu_for(self, index: QModelIndex) -> QMenu | None:
-        """Menu of a line, or of all chosen chats if it is one of them."""
+        """Menu of a line, or of all selected chats if it is one of them."""
         row = self.model.row_at(index)
         if row is None or row.section:
             return None
@@ -227,7 +227,7 @@ class Sidebar(QFrame):
         return menus.about_chats(self, self._commands, chats, folders, self.move_requested.emit)
 
     def chosen(self) -> list[ChatSummary]:
-        """The chats that are selected."""
+        """The selected chats."""
         known = {chat.id: chat for chat in self.model.summaries()}
         return [known[one] for one in self.view.chosen() if one in known]
 

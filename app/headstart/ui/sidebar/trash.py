@@ -1,4 +1,4 @@
-"""A window that lists deleted chats, brings them back, or removes them for good."""
+"""A window that lists deleted chats, restores them, or deletes them for good."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TrashWindow(ListWindow):
         self._ask(self.chosen())
 
     def _empty(self) -> None:
-        # those that are shown: one that was deleted meanwhile is not meant
+        # only the shown ones, not a chat that was deleted meanwhile
         self._ask(self.shown())
 
     def _ask(self, chat_ids: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Connects the sidebar with the controllers, and opens the window of deleted chats."""
+"""Connects the sidebar with the controllers, and opens the windows about folders and chats."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> N
 def _names(
     chats: list[ChatSummary], name_of: Callable[[str], str]
 ) -> tuple[list[str], list[str], list[str]]:
-    """Models, folders and tags of the chats that there are."""
+    """Models, folders and tags of all chats."""
     models = {name_of(chat.model) for chat in chats if chat.model}
     folders = {chat.folder for chat in chats if chat.folder}
     tags = {tag for chat in chats for tag in chat.tags}
@@ -65,7 +65,7 @@ class OrderDialogs(QObject):
         self._parent = parent
         self._controllers = controllers
         self._preferences = preferences
-        # models that can be chosen, as they were last listed
+        # names and keys of the models last listed
         self._models: list[tuple[str, str]] = []
         folders = controllers.folders
         folders.opened.connect(self._show_settings)
@@ -73,7 +73,7 @@ class OrderDialogs(QObject):
         controllers.model_list.listed.connect(self._on_models)
 
     def move(self, chat_ids: list[str], folder: str | None) -> None:
-        """Chats into a folder; into a new one without a path."""
+        """Move chats into a folder, "" for none; None asks for a new one."""
         if folder is None:
             self.new_folder(chat_ids=chat_ids)
         else:
@@ -86,7 +86,7 @@ class OrderDialogs(QObject):
         self._ask(say("sidebar.new-folder-2"), say("sidebar.name-of-folder"), "", make)
 
     def ask_tags(self, chats: Sequence[ChatSummary]) -> None:
-        """Tags of one chat, or one more for several."""
+        """Ask for the tags of one chat, or for a tag to add to several."""
         folders = self._controllers.folders
         if len(chats) == 1:
             (chat,) = chats
@@ -186,7 +186,7 @@ class TrashOpener(QObject):
 
     def open(self) -> None:
         if self.window is None:
-            # with the first use, not with the program
+            # imported on first use, not at the start of the program
             from headstart.ui.sidebar.trash import TrashWindow
 
             days = self._preferences.current.trash_days

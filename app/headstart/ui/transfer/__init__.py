@@ -1,1 +1,1 @@
-"""Windows and documents for conversations that go out and come in."""
+"""Windows and documents for the import and export of conversations."""

@@ -1,7 +1,7 @@
-"""Documents for print and for other programs, of a chat's body as HTML.
+"""Documents for print and for other programs, from a chat's body as HTML.
 
-Called on any thread but the main one; a document is made on a thread of Qt's, because laying out
-starts timers that others do not have.
+Called on any thread but the main one; a document is created on a QThread, because its layout
+starts timers, which need a thread of Qt.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from headstart.ui.kit.formulas import place_formulas, place_pictures
 
 _TEXT, _CODE = "Inter", "JetBrains Mono"
 _POINTS = 10
-# millimetres of an A4 page; the room below is for its number
+# margin of an A4 page and height of its foot, for the number, in millimetres
 _MARGIN, _FOOT = 20.0, 12.0
 _DPI = 300
-# dots per inch of a document
+# dots per inch of an OpenDocument text
 _SCREEN_DPI = 96
-# so often paragraphs are divided where pages end, at most
+# most passes that divide paragraphs where pages end
 _DIVISIONS = 8
 _INK, _QUIET = "#1f2321", "#5f6662"
 _STYLE = f"""
@@ -62,7 +62,7 @@ a {{ color: #0f766e; }}
 
 
 def pdf_bytes(title: str, body: str) -> bytes:
-    """A4 pages with numbers; text can be selected, links work."""
+    """A PDF of numbered A4 pages; text can be selected, links work."""
     return _on_qt_thread(lambda: _pdf(title, body))
 
 
@@ -167,8 +167,7 @@ def _document(title: str, body: str) -> QTextDocument:
 
 
 def _name_damaged_images(document: QTextDocument) -> None:
-    """Put words in the place of images that cannot be read: with one of them Qt paints nothing of a
-    page."""
+    """Replace unreadable images with text: with one of them Qt paints nothing of a page."""
     found: list[tuple[int, str]] = []
     for position, form in _images(document):
         name = form.name()
@@ -202,18 +201,18 @@ def _images(document: QTextDocument) -> Iterator[tuple[int, QTextImageFormat]]:
 
 
 def _divide_at_pages(document: QTextDocument, height: float) -> bool:
-    """Let every page begin with a paragraph of its own, which looks like the rest of the one
-    before; whether there was anything to divide. In tables a division moves what follows.
+    """Let every page begin with its own paragraph, which looks like the rest of the one before;
+    True if one was divided. In tables a division moves the content after it.
 
-    Of a paragraph on two pages Qt paints a line of the one on the other too: unseen, but whoever
-    copies the text has it twice.
+    Of a paragraph on two pages Qt paints a line of one page on the other, too: invisible, but
+    copied text has it twice.
     """
     places = []
     layout = document.documentLayout()
     block = document.begin()
     while block.isValid():
         lines = block.layout()
-        # where the paragraph is in the document, margins and frames included
+        # position of the paragraph in the document, margins and frames included
         top = layout.blockBoundingRect(block).top() - lines.boundingRect().top()
         page = -1
         for number in range(lines.lineCount()):
@@ -234,13 +233,13 @@ def _divide_at_pages(document: QTextDocument, height: float) -> bool:
 
 
 def _divide(cursor: QTextCursor) -> None:
-    """Begin a paragraph that looks as if it were the same one going on."""
+    """Begin a paragraph that looks like the continuation of the same one."""
     first = cursor.blockFormat()
     second = QTextBlockFormat(first)
     first.setBottomMargin(0)
     second.setTopMargin(0)
     second.setTextIndent(0)
-    # the number or the box of a list stands before its first line only
+    # the number or box of a list item stands only before its first line
     items = cursor.currentList()
     if items is not None:
         second.setIndent(first.indent() + items.format().indent())
@@ -251,7 +250,7 @@ def _divide(cursor: QTextCursor) -> None:
 
 
 def _without_ligatures(document: QTextDocument) -> None:
-    """“!=” drawn as one sign, or a dash that fits between figures, could not be copied out."""
+    """Turn off ligatures: “!=” as one glyph, or a dash fitted between digits, cannot be copied."""
     cursor = QTextCursor(document)
     block = document.begin()
     while block.isValid():
@@ -273,7 +272,7 @@ def _without_ligatures(document: QTextDocument) -> None:
 
 
 def _paint(document: QTextDocument, painter: QPainter, clip: QRectF) -> None:
-    """In ink, whatever colours the window has."""
+    """Paint in ink, independent of the window's colours."""
     context = QAbstractTextDocumentLayout.PaintContext()
     palette = QPalette()
     palette.setColor(QPalette.ColorRole.Text, QColor(_INK))

@@ -1,4 +1,4 @@
-"""Form of an export: which, in what format, with what; then how far it is."""
+"""Form of an export: the chats, the format and its options; then the progress."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _ARCHIVE, _FOLDER = "transfer.one-file", "transfer.one-file-per-chat"
 
 
 class ExportWindow(Sheet):
-    """`wanted`: what to write, and where to."""
+    """Emits `wanted` with the request and the target path."""
 
-    wanted = Signal(ExportRequest, str)  # Wanted, path
+    wanted = Signal(ExportRequest, str)  # ExportRequest, path
     cancelled = Signal()
 
     def __init__(
@@ -44,8 +44,8 @@ class ExportWindow(Sheet):
         folder: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        """`chats`: ids of those that are meant, and what they are called together; none for all of
-        the list. `form` and `folder`: as the last time."""
+        """`chats`: ids of the chats, none for all of the list; `title`: their common name. `form`
+        and `folder`: those of the last export."""
         super().__init__(say("transfer.export"), parent)
         self.setMinimumWidth(500)
         self._chats = tuple(chats)
@@ -113,7 +113,7 @@ class ExportWindow(Sheet):
         self.buttons(self.end, self.go)
 
     def chosen(self) -> ExportRequest:
-        """The choice now."""
+        """The current choice."""
         return Exporting.wanted(
             self._ids(),
             str(self.form.currentData()),
@@ -123,7 +123,7 @@ class ExportWindow(Sheet):
         )
 
     def set_chats(self, chats: Sequence[tuple[str, str]]) -> None:
-        """Ids and titles of all chats, to choose from."""
+        """Set the ids and titles of all chats to choose from."""
         self.list.clear()
         for chat_id, title in chats:
             item = QListWidgetItem(title)
@@ -173,7 +173,7 @@ class ExportWindow(Sheet):
         return self.scope.currentData() in (_ALL, _SOME) or len(self._chats) > 1
 
     def _ask(self) -> None:
-        """Ask for the location, then begin."""
+        """Ask for the path, then begin."""
         one = next(one for one in formats() if one.code == self.form.currentData())
         dialog = file_dialog(self, say("transfer.export"), self._last)
         if self._several and self.place.currentData() == _FOLDER:
@@ -191,7 +191,7 @@ class ExportWindow(Sheet):
         dialog.open()
 
     def begin(self, path: str) -> None:
-        """Write to `path`, with what is chosen."""
+        """Request the export of the current choice to `path`."""
         self._busy = True
         self.go.setEnabled(False)
         self.bar.setRange(0, 0)

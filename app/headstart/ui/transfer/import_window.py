@@ -1,4 +1,4 @@
-"""Preview of an import, before anything changes; then how far it is, and what came in."""
+"""Preview of an import, before anything changes; then the progress, and the imported chats."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _STATES: dict[State, str] = {
     "trash": "transfer.comes-back-from-trash",
 }
 _ID = int(Qt.ItemDataRole.UserRole)
-# lines of the list; everything comes in
+# most lines of the list; chats beyond them are imported too
 _MOST = 2_000
 
 
 class ImportWindow(Sheet):
-    """`taken`: take in what was shown. `cancelled`: stop reading or importing."""
+    """`taken`: import the shown chats. `cancelled`: stop reading or importing."""
 
-    taken = Signal(list, int, object)  # paths, how many chats the dry run found, ids not wanted
+    taken = Signal(list, int, object)  # paths, number of chats found by the dry run, unwanted ids
     cancelled = Signal()
-    chat_wanted = Signal(str)  # one that came in: open it
+    chat_wanted = Signal(str)  # id of an imported chat to open
 
     def __init__(
         self, paths: Sequence[str], parent: QWidget | None = None, backup: bool = False
     ) -> None:
-        """`backup`: it is restored from one."""
+        """`backup`: True if `paths` is a backup to restore."""
         super().__init__(
             say("transfer.restore-from-backup") if backup else say("transfer.import-chats"),
             parent,
@@ -110,7 +110,7 @@ class ImportWindow(Sheet):
         self.tabs.addTab(self.chats, say("transfer.chats"))
         self.tabs.addTab(self.left_out, say("transfer.left-out"))
 
-    # --- what is shown -------------------------------------------------------------------
+    # --- display -------------------------------------------------------------------------
 
     def show_progress(self, count: int, expected: int) -> None:
         if expected:
@@ -183,12 +183,12 @@ class ImportWindow(Sheet):
         left = [one for one in self._choices() if one.checkState(0) is Qt.CheckState.Unchecked]
         without = {str(one.data(0, _ID)) for one in left}
         if self.all.checkState() is Qt.CheckState.Unchecked:
-            # those that the list has no line for as well
+            # also the chats beyond the lines of the list
             without |= {chat.id for chat in self._plan.chats[_MOST:]}
         return frozenset(without)
 
     def _show_chosen(self) -> None:
-        """Show the number of chats that are going to be imported."""
+        """Show the number of chats to import."""
         if self._busy:
             return
         choices = self._choices()
@@ -201,7 +201,7 @@ class ImportWindow(Sheet):
         self.take.setEnabled(wanted > 0 or self._plan.has_settings)
 
     def _on_all(self) -> None:
-        """All, or none where all were chosen."""
+        """Choose all chats, or none if all were chosen."""
         on = self.all.checkState() is not Qt.CheckState.Unchecked
         self.all.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
         with QSignalBlocker(self.chats):
@@ -238,7 +238,7 @@ class ImportWindow(Sheet):
         first.setFocus()
 
     def _show_came(self, result: Result) -> None:
-        """Lines of chats that came in; those that were left go."""
+        """Keep the lines of imported chats, and remove those of unwanted ones."""
         with QSignalBlocker(self.chats):
             without = self.without
             for row in reversed(range(self.chats.topLevelItemCount())):
@@ -283,7 +283,7 @@ class ImportWindow(Sheet):
         self._busy = self._importing = False
         self.bar.hide()
 
-    # --- what the user does --------------------------------------------------------------
+    # --- actions -------------------------------------------------------------------------
 
     def _on_take(self) -> None:
         self._busy = self._importing = True
@@ -301,13 +301,13 @@ class ImportWindow(Sheet):
 
     def _on_end(self) -> None:
         if self._busy and self._importing:
-            # imported chats are shown
+            # the window stays, to show the imported chats
             self.cancelled.emit()
         else:
             self.reject()
 
     def reject(self) -> None:
-        """Esc and the window's own button end what is going on, too."""
+        """Close the window, by Esc or its own button too, and cancel the work in progress."""
         if self._busy:
             self._busy = False
             self.cancelled.emit()

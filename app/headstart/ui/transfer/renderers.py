@@ -1,4 +1,4 @@
-"""Writers of documents that need Qt, by format; the means are imported with the first one."""
+"""Writers of documents that need Qt, by format; their modules are imported on first use."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _FILES = "transfer.conversations-json-jsonl-zip-md"
 
 
 class TransferOpener(QObject):
-    chat_wanted = Signal(str)  # a chat that came in
+    chat_wanted = Signal(str)  # id of an imported chat to open
     importing: OneWindow[ImportWindow] = OneWindow()
     exporting: OneWindow[ExportWindow] = OneWindow()
 
@@ -46,7 +46,7 @@ class TransferOpener(QObject):
         self._transfer.copied.connect(self._on_copied)
         self._transfer.dragged.connect(self._on_dragged)
 
-    # --- in ------------------------------------------------------------------------------
+    # --- import --------------------------------------------------------------------------
 
     def ask_files(self) -> None:
         dialog = file_dialog(self._parent, say("transfer.import-chats"), self._folder)
@@ -62,7 +62,7 @@ class TransferOpener(QObject):
         dialog.open()
 
     def import_files(self, paths: Sequence[str]) -> None:
-        """Show what files have; the user decides."""
+        """Preview the chats in files; the user decides."""
         from headstart.ui.transfer.import_window import ImportWindow
 
         if not paths:
@@ -81,7 +81,7 @@ class TransferOpener(QObject):
         transfer.plan(paths)
 
     def restore(self, path: str) -> None:
-        """Show what a backup would bring back; the user decides."""
+        """Preview the chats in a backup; the user decides."""
         from headstart.ui.transfer.import_window import ImportWindow
 
         window = self.importing = ImportWindow([path], self._parent, backup=True)
@@ -103,11 +103,11 @@ class TransferOpener(QObject):
     # --- copying and dragging ------------------------------------------------------------
 
     def copy(self, chat_id: str, form: str, message_id: str = "") -> None:
-        """To the clipboard: "markdown", "formatted" or "plain"."""
+        """Copy to the clipboard as "markdown", "formatted" or "plain"."""
         self._transfer.copy(chat_id, form, message_id)
 
     def save_code(self, code: str, language: str) -> None:
-        """Ask where code of a reply is to go."""
+        """Ask for a path, and save code of a reply to it."""
         dialog = file_dialog(self._parent, say("transfer.save-code"), self._folder)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(f"code{_suffix(language)}")
@@ -115,7 +115,7 @@ class TransferOpener(QObject):
         dialog.open()
 
     def drag(self, chat_ids: list[str], title: str) -> None:
-        """Chats are dragged, into a folder or out of the window: their file is made, in the format
+        """Begin to drag chats, into a folder or out of the window: write their file, in the format
         of the last export."""
         self._dragged_chats = chat_ids
         if self._dragging is None:
@@ -127,14 +127,14 @@ class TransferOpener(QObject):
         self._transfer.drag(wanted, str(path))
 
     def drag_folder(self, path: str) -> None:
-        """A folder is dragged into another one."""
+        """Drag a folder, to drop it into another one."""
         drag = QDrag(self._parent)
         drag.setMimeData(folder_as_mime(path))
         drag.exec(Qt.DropAction.MoveAction)
 
     def _on_dragged(self, path: str) -> None:
         if not QGuiApplication.mouseButtons() & Qt.MouseButton.LeftButton:
-            # it was let go before the file was there
+            # released before the file was written
             return
         drag = QDrag(self._parent)
         data = chats_as_mime(self._dragged_chats)
@@ -151,10 +151,10 @@ class TransferOpener(QObject):
             data.setData("text/markdown", copied.markdown.encode())
         QGuiApplication.clipboard().setMimeData(data)
 
-    # --- out -----------------------------------------------------------------------------
+    # --- export --------------------------------------------------------------------------
 
     def export(self, chats: Sequence[str], title: str) -> None:
-        """Ask how chats are to go out; none means every chat of the list."""
+        """Open the form for exporting chats; none means every chat of the list."""
         from headstart.ui.transfer.export_window import ExportWindow
 
         if self.exporting is not None:
@@ -191,7 +191,7 @@ class TransferOpener(QObject):
 
 
 def _suffix(language: str) -> str:
-    """Suffix of a language's files; ".txt" where that is not known."""
+    """Suffix of a language's files; ".txt" if unknown."""
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 

@@ -1,8 +1,8 @@
-"""The window's words, by code: “room.words”, where each room has a table beside this file.
+"""The window's texts, by code: “room.words”, where each room has a table beside this file.
 
-English is written here; a sentence is whole, and names its facts as those of `core.wording` do.
-Nothing is worded when a module is imported: a constant holds a code, and `say` words it when it is
-shown. Words that a model reads are not here.
+The tables are in English; sentences are whole, and name their facts as those of `core.wording` do.
+No text is created on import: a constant holds a code, and `say` turns it into text for display.
+Text for a model is not in these tables.
 """
 
 from __future__ import annotations

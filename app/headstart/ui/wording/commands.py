@@ -1,4 +1,4 @@
-"""Words of commands, by their ids."""
+"""Titles of commands, by their ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the composer."""
+"""Texts of the composer."""
 
 from __future__ import annotations
 

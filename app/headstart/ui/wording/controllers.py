@@ -1,4 +1,4 @@
-"""Words of the work of a reply, as it goes on."""
+"""Texts on the progress of a reply."""
 
 from __future__ import annotations
 

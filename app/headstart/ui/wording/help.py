@@ -1,4 +1,4 @@
-"""Words of help and reports."""
+"""Texts of the help and of reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the chat's own settings."""
+"""Texts of the chat's own settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the kit of widgets."""
+"""Texts of the widget kit."""
 
 from __future__ import annotations
 

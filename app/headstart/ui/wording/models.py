@@ -1,4 +1,4 @@
-"""Words of the page about models."""
+"""Texts of the models page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the page of settings."""
+"""Texts of the settings page."""
 
 from __future__ import annotations
 

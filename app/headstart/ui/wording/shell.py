@@ -1,4 +1,4 @@
-"""Words of commands, header, notices and palette."""
+"""Texts of commands, header, notices and palette."""
 
 from __future__ import annotations
 

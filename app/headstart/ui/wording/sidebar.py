@@ -1,4 +1,4 @@
-"""Words of the list of chats and its searches."""
+"""Texts of the list of chats and its searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the messages."""
+"""Texts of the transcript."""
 
 from __future__ import annotations
 

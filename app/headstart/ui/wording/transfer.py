@@ -1,4 +1,4 @@
-"""Words of import and export."""
+"""Texts of import and export."""
 
 from __future__ import annotations
 

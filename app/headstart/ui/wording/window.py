@@ -1,4 +1,4 @@
-"""Words of attachments and overrides, which several parts show."""
+"""Texts of attachments and overrides, which several parts show."""
 
 from __future__ import annotations
 
