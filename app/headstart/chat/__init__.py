@@ -1,1 +1,1 @@
-"""The verbs of a conversation: send, edit, regenerate, continue, stop, export. Knows no Qt."""
+"""The actions of a conversation: send, edit, regenerate, continue, stop, export. Knows no Qt."""

@@ -1,4 +1,4 @@
-"""Formats of answers, checked before a model is held to them. On the event loop's thread."""
+"""Checks an answer format before a model is held to it. On the event loop's thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headstart.core.told import Told
 
 
 class CheckedFormat(Struct, frozen=True):
-    """A schema as it was typed; why it cannot be used, or an answer that it could get."""
+    """The typed schema, with the reason why it is unusable or a sample answer."""
 
     schema: str
     problem: Told | None = None
@@ -24,7 +24,7 @@ async def check(schema: str) -> CheckedFormat:
 
 
 def _check(schema: str) -> CheckedFormat:
-    # the library of grammars is imported when one is asked for
+    # the grammar library is imported on first use
     from headstart.core.text.json_sample import sample
     from headstart.engine.constraints.answer_format import check_schema, fits
 

@@ -1,4 +1,4 @@
-"""Files to attach to a message: stored, extracted, and extracted once more to choose pages.
+"""Files to attach to a message: stored, extracted, and extracted again to choose pages.
 
 On the event loop's thread; a file is read in a child process.
 """
@@ -21,7 +21,7 @@ from headstart.core.text.whole import whole
 from headstart.extraction.process import Reading, ReadingCancelled
 
 Attached = FilePart | ImagePart
-# files that are read at the same time
+# files extracted at the same time
 _AT_ONCE = 2
 
 
@@ -33,8 +33,8 @@ class Attaching:
     async def file(
         self, chat_id: str, path: Path, reading: Reading, progress: Callable[[float], None]
     ) -> Attached:
-        """A file for a message of a chat; `progress` from 0 to 1. Raises EnvironmentProblem,
-        ReadingCancelled."""
+        """Store and extract a file for a message; `progress` runs from 0 to 1. Raises
+        EnvironmentProblem, ReadingCancelled."""
         data = await asyncio.to_thread(_bytes, path)
         return await self.content(chat_id, data, whole(path.name), reading, progress)
 
@@ -46,7 +46,7 @@ class Attaching:
         reading: Reading,
         progress: Callable[[float], None],
     ) -> Attached:
-        """The same for what lies in no file: something that was pasted."""
+        """The same for content without a file, such as pasted data."""
         image = image_of(data)
         if image is not None:
             media_type, width, height = image
@@ -68,11 +68,11 @@ class Attaching:
         )
 
     async def pages(self, chat_id: str, part: FilePart) -> Extracted:
-        """All that a file says, whatever was chosen of it. Raises EnvironmentProblem."""
+        """All pages of a file, including the ones not chosen. Raises EnvironmentProblem."""
         return await self._again(chat_id, part, part.encoding)
 
     async def read_as(self, chat_id: str, part: FilePart, encoding: str) -> FilePart:
-        """All of a file, its letters read in another encoding. Raises EnvironmentProblem."""
+        """The whole file, decoded with another encoding. Raises EnvironmentProblem."""
         found = await self._again(chat_id, part, encoding)
         return replace(
             part, text=found.text, pages=len(found.pages), chosen="", encoding=found.encoding
@@ -83,7 +83,7 @@ class Attaching:
         return await self._read(data, part.name, Reading(), lambda _fraction: None, encoding)
 
     async def data(self, chat_id: str, part: Attached) -> bytes:
-        """The bytes of what is attached. Raises EnvironmentProblem."""
+        """The bytes of an attachment. Raises EnvironmentProblem."""
         return await self._databases.run(chat_id, lambda store: store.blobs.get(part.blob))
 
     async def _read(
@@ -125,7 +125,7 @@ def _bytes(path: Path) -> bytes:
             "attachment-gone", name=path.name, reason=error.strerror or error
         ) from error
     except ValueError as error:
-        # a name with a zero is no name either
+        # a path with a null byte raises ValueError too
         if "\0" in str(path):
             raise EnvironmentProblem(
                 "attachment-gone", name=path.name, reason="no file has such a name"

@@ -1,4 +1,4 @@
-"""Tasks of the chats that nobody waits for, and their time. On the event loop's thread."""
+"""Background tasks of the chats, and their clock. On the event loop's thread."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Timer(Protocol):
 
 
 class Background:
-    """Keeps tasks from being collected, logs their failures, and ends them at the end. Tests have
-    one whose time they move themselves."""
+    """Keeps tasks from being garbage-collected, logs their failures, and cancels them on close.
+    Tests use one whose clock they control."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -37,7 +37,7 @@ class Background:
         return now_ms()
 
     async def close(self, seconds: float) -> None:
-        """Wait for the tasks, then cancel them and wait until they have tidied up."""
+        """Wait up to `seconds` for the tasks, then cancel the rest and wait for their cleanup."""
         self.closing = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)

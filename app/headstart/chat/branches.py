@@ -1,4 +1,4 @@
-"""Reading chats: their own row, and their active messages in pages. On the event loop's thread."""
+"""Reads chats: their row, and their active messages in pages. On the event loop's thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headstart.storage.worker import Store
 
 
 class Branches:
-    """Replies that could not be stored are shown as they are in memory."""
+    """Reads chats; serves replies that could not be stored from memory."""
 
     def __init__(self, databases: Databases, broadcast: Broadcast) -> None:
         self._databases = databases
@@ -19,15 +19,15 @@ class Branches:
         self._unsaved: dict[str, Message] = {}
 
     async def chat(self, chat_id: str) -> Chat | None:
-        """A stored chat, or one that was begun."""
+        """A stored chat, or a new one not yet stored."""
         return await self._databases.chat(chat_id)
 
     async def whole(self, chat_id: str) -> list[Message]:
-        """The active messages, from the first on."""
+        """All active messages, the first one first."""
         return (await self.page(chat_id, count=0)).messages
 
     async def page(self, chat_id: str, before: str | None = None, count: int = PAGE) -> BranchPage:
-        """The last `count` of the active messages, or of those before one of them; 0: all."""
+        """The last `count` active messages, or the last ones before `before`; 0 for all."""
         if self._databases.begun(chat_id) is not None:
             return BranchPage([], 0)
 
@@ -42,9 +42,8 @@ class Branches:
         return BranchPage(shown, page.earlier, page.branches)
 
     async def reach(self, chat_id: str, message_id: str) -> int | None:
-        """Have the branch on show on which a message lies; how many messages there are from it on,
-        None where it is gone. Raises EnvironmentProblem where a reply is being written on another
-        branch."""
+        """Show the branch of a message; return the number of messages from it on, None if it is
+        gone. Raises EnvironmentProblem while a reply is being written on another branch."""
 
         def reach(store: Store) -> tuple[bool, int | None]:
             changed = store.branches.show(message_id)
@@ -65,13 +64,13 @@ class Branches:
         )
 
     async def message(self, chat_id: str, message_id: str) -> Message | None:
-        """One message as it is now."""
+        """The current state of one message."""
         if message_id in self._unsaved:
             return self._unsaved[message_id]
         return await self._databases.run(chat_id, lambda store: store.messages.get(message_id))
 
     def show_unsaved(self, message: Message) -> None:
-        """This reply could not be stored: it is shown like this until it is written again."""
+        """Show this unstored reply from memory until it is written again."""
         self._unsaved[message.id] = message
 
     def end_unsaved(self, message_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Changes to whom they concern: listeners subscribe by the type of a change.
+"""Delivers changes to listeners, which subscribe by the type of change.
 
 On the event loop's thread.
 """
@@ -18,7 +18,7 @@ class Broadcast:
         self._listeners: dict[type, list[Callable[[Any], object]]] = {}
 
     def on(self, kind: type[C], listener: Callable[[C], object]) -> Callable[[], None]:
-        """Have `listener` called with each change of this type; the result ends that."""
+        """Call `listener` with each change of this type; the returned function unsubscribes it."""
         listeners = self._listeners.setdefault(kind, [])
         listeners.append(listener)
         return lambda: listeners.remove(listener)

@@ -1,6 +1,6 @@
-"""Changes, with the ids of their subjects: what shows it reads that, and nothing else, again.
+"""Changes, with the ids of their subjects: widgets that show a subject reload it and nothing else.
 
-Widgets never poke each other: they listen to the broadcast.
+Widgets never call each other: they listen to the broadcast.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headstart.core.told import Told
 
 
 class What(StrEnum):
-    """The changed side of a chat."""
+    """The changed aspect of a chat."""
 
     ADDED = "added"
     TITLE = "title"
@@ -33,7 +33,7 @@ class What(StrEnum):
     OPTIONS = "options"
     DELETED = "deleted"
     RESTORED = "restored"
-    # nothing is left of it
+    # deleted for good
     PURGED = "purged"
     FOLDER = "folder"
     TAGS = "tags"
@@ -42,28 +42,28 @@ class What(StrEnum):
 
 
 class ChatChanged(Struct, frozen=True):
-    """A chat's own row: not its messages."""
+    """A chat's row changed, not its messages."""
 
     chat_id: str
     what: What
 
 
 class ChatsChanged(Struct, frozen=True):
-    """Many chats at once: whoever shows the list asks for all of it."""
+    """Many chats changed at once: chat lists reload completely."""
 
 
 class FoldersChanged(Struct, frozen=True):
-    """Folders are others than they were, or say something else."""
+    """Folders were added, removed or changed."""
 
 
 class BranchChanged(Struct, frozen=True):
-    """The active messages of a chat: added, or another version shown."""
+    """The active messages of a chat changed: one was added, or another version is shown."""
 
     chat_id: str
 
 
 class ReplyEvent(Struct, frozen=True):
-    """An event of the reply that is being written."""
+    """An event of the reply being written."""
 
     chat_id: str
     message_id: str
@@ -79,7 +79,7 @@ class ModelState(Struct, frozen=True):
 
 
 class SmallerContext(Struct, frozen=True):
-    """A model does not fit into memory as it was asked for (`told`); with these it would."""
+    """A model does not fit into memory as requested (`told`); it would with these values."""
 
     model: ModelRef
     context: int
@@ -88,34 +88,34 @@ class SmallerContext(Struct, frozen=True):
 
 
 class ModelUnloaded(Struct, frozen=True):
-    """There was not enough memory for a model beside the one that is loaded now."""
+    """A model was unloaded because memory was too small for it and the newly loaded one."""
 
     name: str
     other: str
 
 
 class ModelsLoaded(Struct, frozen=True):
-    """Everything that is loaded now."""
+    """All models loaded now."""
 
     models: tuple[ResidentModel, ...]
 
 
 class DraftState(Struct, frozen=True):
-    """Which draft is really loaded; an empty name when one could not be."""
+    """The draft that is really loaded; an empty name if none is."""
 
     name: str
     loaded: bool
 
 
 class DraftProgress(Struct, frozen=True):
-    """Progress of learning about the loaded draft while the engine is idle."""
+    """Progress of measuring the loaded draft while the engine is idle."""
 
     pair: Pair
     activity: DraftActivity
 
 
 class Calibrated(Struct, frozen=True):
-    """Speeds by depth, from a reply or from “Calibrate”; `problem` when that failed."""
+    """Speeds by depth, from a reply or from “Calibrate”; `problem` if calibration failed."""
 
     pair: Pair
     curve: SpeedCurve | None
@@ -124,7 +124,7 @@ class Calibrated(Struct, frozen=True):
 
 
 class AheadState(Struct, frozen=True):
-    """Tokens of a chat's next prompt processed ahead, `typed` of them while it is typed."""
+    """Tokens of a chat's next prompt processed ahead, `typed` of them from the typed text."""
 
     chat_id: str
     tokens: int
@@ -132,22 +132,22 @@ class AheadState(Struct, frozen=True):
 
 
 class NextPromptSize(Struct, frozen=True):
-    """Size of a chat's next prompt, as far as it is written."""
+    """Size of a chat's next prompt, as far as it is typed."""
 
     chat_id: str
     size: PromptSize
 
 
 class PrefixesChanged(Struct, frozen=True):
-    """Stored prefixes were cleared."""
+    """Cached prefixes were removed."""
 
 
 class IndexChanged(Struct, frozen=True):
-    """Words are found that were not in the index when somebody looked for some."""
+    """The search index has caught up: repeating a search may find more."""
 
 
 class ModelsChanged(Struct, frozen=True):
-    """Models came, went, or are called otherwise."""
+    """Models were added, removed or renamed."""
 
 
 class DownloadsChanged(Struct, frozen=True):
@@ -157,20 +157,20 @@ class DownloadsChanged(Struct, frozen=True):
 
 
 class DownloadEnded(Struct, frozen=True):
-    """A download is done, or stopped until the user says otherwise."""
+    """A download is finished, or stopped until the user resumes it."""
 
     download: Download
 
 
 class ReplyEnded(Struct, frozen=True):
-    """The reply is stored; nothing writes in this chat any more."""
+    """The reply is stored, and no reply is being written in this chat any more."""
 
     chat_id: str
     message_id: str
 
 
 class Trouble(Struct, frozen=True):
-    """Something of the environment's that no caller is waiting to hear."""
+    """A problem of the environment that no caller waits for."""
 
     told: Told
 

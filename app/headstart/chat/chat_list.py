@@ -1,4 +1,4 @@
-"""The list of chats: begin, rename, pin, delete and bring back; the trash. Event loop's thread."""
+"""The list of chats: begin, rename, pin, delete and restore; the trash. Event loop's thread."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from headstart.core.errors import EnvironmentProblem
 
 log = logging.getLogger(__name__)
 
-# how long a chat that has no trash can be brought back; the window offers it a little shorter
+# how long a chat deleted without trash can be restored; the window offers it for a bit less
 UNDO_SECONDS = 10.0
-# how often the trash is looked through
+# seconds between two sweeps of the trash, and the milliseconds of a day
 SWEEP_SECONDS, DAY_MS = 3600.0, 86_400_000
 
 
@@ -39,28 +39,28 @@ class ChatList:
         self._prefixes = prefixes
         self._preferences = preferences
         self._background = background
-        # deleted chats that are gone soon
+        # deleted chats about to be purged
         self._undo: dict[str, Timer] = {}
 
     async def summaries(self) -> list[ChatSummary]:
-        """Every line of the list, private chats first."""
+        """All lines of the list, private chats first."""
         return await self._databases.summaries()
 
     async def summary(self, chat_id: str) -> ChatSummary | None:
-        """A chat's line in the list; None where it is in no list."""
+        """A chat's line in the list; None if it is not listed."""
         return await self._databases.summary(chat_id)
 
     def begin(self, private: bool = False, folder: Folder | None = None) -> ChatDraft:
-        """A new chat, stored with its first message; of a private one nothing is ever on disk.
-        In a folder it has the folder's model."""
+        """A new chat, stored with its first message; a private one is never written to disk. In a
+        folder it takes the folder's model."""
         return self._databases.begin(private, folder)
 
     def abandon(self, chat_id: str) -> None:
-        """Nobody wants the chat that was begun any more."""
+        """Drop a chat that has no message yet."""
         self._databases.end_begun(chat_id)
 
     def is_begun(self, chat_id: str) -> bool:
-        """True if the chat has no message yet, and is not stored."""
+        """True if the chat has no message yet and is not stored."""
         return self._databases.begun(chat_id) is not None
 
     async def rename(self, chat_id: str, title: str) -> None:
@@ -75,7 +75,7 @@ class ChatList:
         )
 
     async def move(self, chat_ids: Sequence[str], folder: str) -> None:
-        """Into a folder; "" for none."""
+        """Move chats into a folder; "" for none."""
         await self._databases.on_disk.run(lambda store: store.chats.move(chat_ids, folder))
         self._tell_all(chat_ids, What.FOLDER)
 
@@ -86,13 +86,13 @@ class ChatList:
         )
 
     async def add_tag(self, chat_ids: Sequence[str], tag: str) -> None:
-        """To those that do not have it yet."""
+        """Add a tag to those of these chats that lack it."""
         for summary in await self.summaries():
             if summary.id in chat_ids and tag not in summary.tags:
                 await self.set_tags(summary.id, (*summary.tags, tag))
 
     async def archive(self, chat_ids: Sequence[str], archived: bool) -> None:
-        """Out of the list, but found by a search and shown with the archive; or back."""
+        """Take chats off the list, to be found by search and in the archive; or put them back."""
         for storage in self._databases.all():
             await storage.run(lambda store: store.chats.archive(chat_ids, archived))
         self._tell_all(chat_ids, What.ARCHIVED)
@@ -108,8 +108,8 @@ class ChatList:
             self._databases.tell(chat_id, what)
 
     async def delete(self, chat_id: str) -> None:
-        """Hide the chat: it is in the trash, from where it comes back for as many days as the
-        settings say. A private chat, or any where they say 0, is gone after `UNDO_SECONDS`."""
+        """Move the chat to the trash, from where it can be restored for the number of days in the
+        settings. A private chat, or any chat if that is 0, is purged after `UNDO_SECONDS`."""
         async with self._replies.starting:
             self._replies.stop(chat_id)
             await self._databases.change(
@@ -122,7 +122,7 @@ class ChatList:
             )
 
     async def undo_delete(self, chat_id: str) -> None:
-        """Raises EnvironmentProblem for a chat that is gone."""
+        """Restore a deleted chat; raise EnvironmentProblem if it is gone."""
         self._end_undo(chat_id)
         if not await self._databases.run(chat_id, lambda store: store.chats.restore(chat_id)):
             raise EnvironmentProblem("deleted-chat-gone")
@@ -131,18 +131,18 @@ class ChatList:
     # --- the trash -----------------------------------------------------------------------
 
     async def trash(self) -> list[TrashedChat]:
-        """Deleted chats that can be brought back, the last one first."""
+        """Deleted chats that can be restored, the last one first."""
         return await self._databases.trashed()
 
     async def delete_for_good(self, chat_ids: Sequence[str]) -> None:
-        """Nothing stays of these chats, which are in the trash. Raises EnvironmentProblem."""
+        """Purge these chats from the trash. Raises EnvironmentProblem."""
         for chat_id in chat_ids:
             self._end_undo(chat_id)
             await self._purge(chat_id)
 
     async def sweep(self) -> None:
-        """Chats that have been in the trash for long enough are gone now. Called at the start, and
-        then again every hour."""
+        """Purge chats whose days in the trash are over. Called at the start; repeats itself every
+        hour."""
         before = self._background.now() - self._days * DAY_MS
         try:
             for chat in await self.trash():
@@ -154,7 +154,7 @@ class ChatList:
             self._background.later(SWEEP_SECONDS, lambda: self._background.run(self.sweep()))
 
     async def end_undo(self) -> None:
-        """Finish deletions whose undo is over: the program ends."""
+        """Finish deletions waiting for an undo: the program ends."""
         for chat_id in list(self._undo):
             self._undo[chat_id].cancel()
             await self._end_of_undo(chat_id)
@@ -177,8 +177,9 @@ class ChatList:
             log.warning("a deleted chat is removed later: %s", problem)
 
     async def _purge(self, chat_id: str) -> None:
-        """Nothing of the chat stays. Raises EnvironmentProblem."""
-        # before: nothing of it is written meanwhile; after: what was on its way by then
+        """Remove every trace of the chat. Raises EnvironmentProblem."""
+        # before the purge, so that none of its text is written meanwhile; after it, for text
+        # that was already on its way
         private = self._databases.is_private(chat_id)
         if not private:
             self._prefixes.forget_words()
@@ -186,6 +187,6 @@ class ChatList:
         if chat_id in gone:
             if not private:
                 self._prefixes.forget_words()
-            # not of one that was brought back meanwhile
+            # skipped for a chat restored meanwhile
             await self._prefixes.forget(chat_id, for_good=True)
             self._databases.tell(chat_id, What.PURGED)

@@ -40,9 +40,9 @@ class Choices:
                 await self._databases.on_disk.run(lambda store: store.profiles.forget_words())
 
     async def set_model(self, chat_id: str, model: AnyModel) -> None:
-        """The model of this chat and of new ones; a private chat's choice is not kept.
+        """Set the model of this chat and of new ones; a private chat's choice is not remembered.
 
-        Raises ConsentNeeded for a server that text may not be sent to yet.
+        Raises ConsentNeeded for a server the user has not yet allowed to receive text.
         """
         self._answering.check(model)
         if not self._databases.is_private(chat_id):

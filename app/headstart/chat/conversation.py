@@ -1,7 +1,7 @@
-"""The talk in a chat: send, edit, regenerate, continue, another version.
+"""Actions in a chat: send, edit, regenerate, continue, show another version.
 
-On the event loop's thread. The text is in the database before a token exists; whatever the
-engine does afterwards, it stays.
+On the event loop's thread. The user's text is stored before the first token exists, and survives
+whatever the engine does afterwards.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from headstart.core.told import told
 
 
 class Conversation:
-    """Every verb raises ModelProblem, or ConsentNeeded, before anything is stored."""
+    """Every action raises ModelProblem or ConsentNeeded before anything is stored."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Conversation:
         self._broadcast = broadcast
 
     async def send(self, chat_id: str, text: str, others: Sequence[OtherPart] = ()) -> None:
-        """Add a user message at the end of the chat and answer it; `others` are attached to it."""
+        """Append a user message with the attachments `others`, and answer it."""
         async with self._replies.starting:
             self._replies.check_free(chat_id)
             chat = await self._branches.chat(chat_id)
@@ -60,7 +60,7 @@ class Conversation:
             await self._ask(chat, branch, text, model, draft is not None, others)
 
     async def edit(self, chat_id: str, message_id: str, text: str) -> None:
-        """A new version of a user message beside the old one, and an answer to it."""
+        """Add a new version of a user message beside the old one, and answer it."""
         async with self._replies.starting:
             chat, before, message = await self._find(chat_id, message_id)
             model = await self._answering.model_of(chat)
@@ -72,7 +72,7 @@ class Conversation:
             )
 
     async def answer(self, chat_id: str, message_id: str) -> None:
-        """An answer to a message of the user that has none, or another one."""
+        """Answer a user message that has no answer, or answer it once more."""
         async with self._replies.starting:
             chat, before, message = await self._find(chat_id, message_id)
             model = await self._answering.model_of(chat)
@@ -88,8 +88,8 @@ class Conversation:
         other: AnyModel | None = None,
         temperature: float | None = None,
     ) -> None:
-        """A new version of a reply beside the old one; `other` writes this one reply, or it is
-        drawn with another `temperature`."""
+        """Write a new version of a reply beside the old one, with the model `other` or another
+        `temperature` for this one reply."""
         async with self._replies.starting:
             chat, before, message = await self._find(chat_id, message_id)
             if temperature is not None:
@@ -101,7 +101,7 @@ class Conversation:
             await self._start(chat, before, answer, model)
 
     async def continue_reply(self, chat_id: str, message_id: str) -> None:
-        """Go on writing a reply that was stopped or interrupted, word for word."""
+        """Continue a stopped or interrupted reply exactly where it ended."""
         async with self._replies.starting:
             chat, before, message = await self._find(chat_id, message_id)
             model = await self._answering.model_of(chat)
@@ -110,7 +110,7 @@ class Conversation:
             await self._start(chat, before, message, model, message.parts)
 
     async def show_version(self, chat_id: str, message_id: str, step: int) -> None:
-        """Another version of a message, and what follows it; not while a reply is written."""
+        """Show another version of a message and its continuation; not while a reply is written."""
         async with self._replies.starting:
             if self._replies.reply_in(chat_id) is not None:
                 return
@@ -122,7 +122,7 @@ class Conversation:
     # --- inside --------------------------------------------------------------------------
 
     async def _find(self, chat_id: str, message_id: str) -> tuple[Chat, list[Message], Message]:
-        """The chat, what comes before a message of its branch, and the message."""
+        """The chat, the messages before a message of its branch, and the message."""
         self._replies.check_free(chat_id)
         chat = await self._branches.chat(chat_id)
         branch = await self._branches.whole(chat_id)
@@ -163,7 +163,7 @@ class Conversation:
         try:
             self._replies.begin(answer, await self._answering.answer(model, asked))
         except Exception as error:
-            # the question is stored: its reply must not stay open for ever
+            # the question is stored: its reply must not stay open forever
             why = told("internal-kind", kind=type(error).__name__)
             text = (error.told if isinstance(error, EnvironmentProblem) else why).stored
             await self._databases.run(

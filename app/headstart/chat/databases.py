@@ -1,5 +1,5 @@
-"""Which database a chat is in: the one on disk, or one in memory for private chats; and chats
-that were begun and are in neither yet.
+"""Finds the database of a chat: the one on disk, or the one in memory for private chats. Also keeps
+new chats that are not stored yet.
 
 On the event loop's thread; each database has its own thread.
 """
@@ -22,7 +22,8 @@ T = TypeVar("T")
 
 
 class Databases:
-    """The private database is made with the first private chat and ends with the program."""
+    """The databases. The private one is created with the first private chat and dies with the
+    program."""
 
     def __init__(self, storage: Storage, broadcast: Broadcast) -> None:
         self._storage = storage
@@ -31,10 +32,10 @@ class Databases:
         self._private_ids: set[str] = set()
         self._begun: dict[str, ChatDraft] = {}
 
-    # --- chats that were begun -----------------------------------------------------------
+    # --- new chats -----------------------------------------------------------------------
 
     def begin(self, private: bool = False, folder: Folder | None = None) -> ChatDraft:
-        """A new chat; it has its id from now on, and is stored with its first message."""
+        """A new chat; it has its id from the start, and is stored with its first message."""
         draft = ChatDraft(new_id(), private)
         if folder is not None and not private:
             draft = replace(draft, folder=folder.path, model=folder.model)
@@ -44,7 +45,7 @@ class Databases:
         return draft
 
     def begin_again(self, draft: ChatDraft) -> None:
-        """A chat that was begun before the program ended."""
+        """Bring back a new chat from the last run of the program."""
         self._begun.setdefault(draft.id, draft)
 
     def begun(self, chat_id: str) -> ChatDraft | None:
@@ -56,13 +57,13 @@ class Databases:
         self.tell(draft.id, what)
 
     def end_begun(self, chat_id: str) -> None:
-        """It is stored, or nobody wants it any more."""
+        """Drop the draft of a new chat: it is stored, or no longer wanted."""
         self._begun.pop(chat_id, None)
 
     # --- chats ---------------------------------------------------------------------------
 
     async def chat(self, chat_id: str) -> Chat | None:
-        """A chat that is stored, or was begun; None where there is none."""
+        """A stored or new chat; None for an unknown id."""
         draft = self._begun.get(chat_id)
         if draft is not None and not draft.folder:
             return draft.chat()
@@ -89,25 +90,25 @@ class Databases:
         return self._storage.files
 
     async def look(self) -> None:
-        """Say so where another program changed chats: one that imports beside this window."""
+        """Announce changes made by another program, such as an import beside this window."""
         if await self._storage.run(lambda store: store.transfers.changed_elsewhere()):
             self._broadcast.tell(ChatsChanged())
 
     async def ids(self) -> list[str]:
-        """Every chat on disk that is in the list, the last used first."""
+        """Ids of all listed chats on disk, the last used first."""
         return await self._storage.run(lambda store: store.transfers.ids())
 
     async def summary(self, chat_id: str) -> ChatSummary | None:
-        """A chat's line in the list; None where it is not stored, or was deleted."""
+        """A chat's line in the list; None if it is not stored, or deleted."""
         found = await self.run(chat_id, lambda store: store.chats.summaries(chat_id))
         return replace(found[0], private=self.is_private(chat_id)) if found else None
 
     async def trashed(self) -> list[TrashedChat]:
-        """Deleted chats; private ones are not kept for that."""
+        """Deleted chats in the trash; private ones never get there."""
         return await self._storage.run(lambda store: store.chats.trashed())
 
     def keep_private(self, chat_id: str) -> None:
-        """A chat that was made of a private one is one too."""
+        """Mark a chat derived from a private one as private."""
         self._private_ids.add(chat_id)
 
     def is_private(self, chat_id: str) -> bool:
@@ -125,14 +126,14 @@ class Databases:
         return self._storage
 
     def all(self) -> list[Storage]:
-        """Those that there are, private chats' first."""
+        """The existing databases, the private one first."""
         return [self._storage] if self._private is None else [self._private, self._storage]
 
     async def run(self, chat_id: str, call: Callable[[Store], T]) -> T:
         return await self.of(chat_id).run(call)
 
     async def change(self, chat_id: str, what: What, call: Callable[[Store], object]) -> None:
-        """Change a chat's own row, and say so."""
+        """Change a chat's row, and announce it."""
         await self.run(chat_id, call)
         self.tell(chat_id, what)
 
@@ -140,6 +141,6 @@ class Databases:
         self._broadcast.tell(ChatChanged(chat_id, what))
 
     async def close(self) -> None:
-        """End the private database; the other one is closed by who opened it."""
+        """Close the private database; the opener closes the one on disk."""
         if self._private is not None:
             await asyncio.to_thread(self._private.close)

@@ -1,4 +1,4 @@
-"""Other programs that change the chats: one that imports beside this window."""
+"""Notices other programs that change the chats, such as an import running beside this window."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Elsewhere:
         self._databases = databases
 
     def files(self) -> tuple[Path, ...]:
-        """Files that a program which changes the chats writes to."""
+        """The files any program that changes the chats writes to."""
         return self._databases.files()
 
     async def look(self) -> None:
-        """See whether another program changed the chats, and say so."""
+        """Announce changes another program made to the chats."""
         await self._databases.look()

@@ -1,7 +1,7 @@
-"""Finding words in all chats and in one. On the event loop's thread.
+"""Searches all chats, or one. On the event loop's thread.
 
-The index of words is made for what was there before it existed, and freed of what was deleted, in
-slices that nobody waits for.
+In the background, in slices, the search index takes in chats older than itself and drops deleted
+ones.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from headstart.storage.worker import Storage, Store
 
 log = logging.getLogger(__name__)
 
-# messages that are looked at for one answer, and those of one chat that are shown
+# messages fetched for one search, and messages shown per chat
 MOST, EACH = 120, 4
 # seconds after the start, and between two slices of the index
 FIRST_SECONDS, PAUSE_SECONDS = 4.0, 0.05
-# until the write-ahead log is asked for again
+# seconds until the write-ahead log is tried again
 AGAIN_SECONDS = 2.0
-# a slice that takes longer than that is followed by a longer pause
+# the pause after a slice, as a multiple of the slice's time
 _SHARE = 3.0
-# between two words of how the index grows, to somebody who waits for it
+# seconds between two reports of index progress to a waiting search
 _TOLD_SECONDS = 1.0
 
 
@@ -38,19 +38,19 @@ class Finding:
         self._background = background
         self._broadcast = broadcast
         self._building = False
-        # somebody looks for words while the index is made: no pause is long then
+        # a search waits for the index: the pauses are cut short
         self._waited_for = self._failed = False
         broadcast.on(ChatsChanged, lambda _change: self._build_soon())
         broadcast.on(ChatChanged, self._on_chat)
 
     def start(self) -> None:
-        """From now on keep the index up to date while nothing else is to be done."""
+        """Start to keep the index up to date in the background."""
         self._build_soon(FIRST_SECONDS)
         self._background.run(self._merge_owed(self._databases.on_disk))
 
     async def find(self, query: str) -> list[FoundChat]:
-        """Chats with all words of a query, in their titles or one of their messages; filters stand
-        between the words (`core.search`). Those with the words in their title come first."""
+        """Chats with all words of a query in their title or in one message; the query may contain
+        filters (`core.chats.search`). Title matches come first."""
         words, filters = parsed(query)
         if not words.strip() and not filters.any:
             return []
@@ -64,9 +64,9 @@ class Finding:
         return [chat for storage in self._databases.all() for chat in await storage.run(look)]
 
     async def is_whole(self) -> bool:
-        """True where all messages are looked through; else the rest of them is added at once, and
-        `IndexChanged` says when there is more to find. True too where that cannot be, as in a
-        database that can only be read: there is nothing to wait for."""
+        """True if the index covers all messages; else the missing ones are added at once, and
+        `IndexChanged` tells when a search may find more. Also True if they cannot be added, as in
+        a read-only database: there is nothing to wait for."""
         whole = await self._databases.on_disk.run(lambda store: store.search.is_whole())
         if whole or self._failed:
             return True
@@ -75,7 +75,7 @@ class Finding:
         return False
 
     async def in_chat(self, chat_id: str, query: str, everywhere: bool) -> list[FoundInChat]:
-        """Messages of a chat with a query, as it was written; `everywhere`: on all branches."""
+        """Messages of a chat that contain the query verbatim; `everywhere`: on all branches."""
         if self._databases.begun(chat_id) is not None or not query.strip():
             return []
         return await self._databases.run(
@@ -113,22 +113,22 @@ class Finding:
             waited_for = self._waited_for and not self._background.closing
             self._building = self._waited_for = False
         if waited_for:
-            # also where it could not be made: then there is nothing more to wait for
+            # also after a failure: there is nothing more to wait for
             self._broadcast.tell(IndexChanged())
 
     async def _merge_owed(self, storage: Storage) -> None:
-        """Merge what the last run did not get to."""
+        """Finish the merge that the last run of the program left open."""
         try:
             await storage.ready()
         except EnvironmentProblem:
-            # it is told elsewhere
+            # reported elsewhere
             return
         await self._pause(FIRST_SECONDS)
         if storage.index_owed:
             await self._merge(storage)
 
     async def _merge(self, storage: Storage) -> None:
-        """Nothing stays in the index of what was deleted for good."""
+        """Remove purged chats from the index completely."""
         try:
             purges = storage.purges
             more = await storage.run(lambda store: store.search.merge(begin=True))
@@ -138,14 +138,14 @@ class Finding:
             while not more and not await storage.index_merged(purges):
                 if self._background.closing:
                     break
-                # a copy is being made
+                # a backup copy is being made
                 await self._pause(AGAIN_SECONDS)
         except EnvironmentProblem as problem:
             log.warning("deleted words leave the index later: %s", problem)
 
     async def _pause(self, seconds: float, hurried: bool = False) -> None:
-        """Ended by the end of the program, and where it is `hurried` by somebody who waits for the
-        index."""
+        """Sleep until the time is over or the program ends; if `hurried`, also end it when a search
+        waits for the index."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while loop.time() < end and not self._background.closing:

@@ -1,5 +1,5 @@
-"""Folders of chats: made, renamed, put in order, removed; what they say for their chats. On the
-event loop's thread."""
+"""Folders of chats: create, rename, reorder and remove them; the options their chats inherit. On
+the event loop's thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headstart.core.chats.values import Folder
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.schema import ChatOptions
 
-# a name that is longer is none
+# characters of a name; longer ones are cut
 _LONGEST = 120
 
 
@@ -27,12 +27,12 @@ class Folders:
         return await self._databases.on_disk.run(lambda store: store.folders.all())
 
     async def get(self, path: str) -> Folder:
-        """One that says nothing of its own is an empty one."""
+        """A folder; one that is not stored has no options."""
         found = await self._databases.on_disk.run(lambda store: store.folders.get(path))
         return found or Folder(path)
 
     async def make(self, name: str, inside: str = "") -> str:
-        """A new folder; returns its path. Raises EnvironmentProblem for a name that is there."""
+        """Make a folder; return its path. Raises EnvironmentProblem if the name is taken."""
         path = "/".join(filter(None, (inside, clean_name(name))))
         await self._check_free(path)
         await self._databases.on_disk.run(lambda store: store.folders.save(Folder(path)))
@@ -40,7 +40,7 @@ class Folders:
         return path
 
     async def rename(self, path: str, name: str) -> str:
-        """Returns the new path. Raises EnvironmentProblem for a name that is there."""
+        """Rename a folder; return its path. Raises EnvironmentProblem if the name is taken."""
         now = "/".join(filter(None, (path.rpartition("/")[0], clean_name(name))))
         if now != path:
             await self._check_free(now)
@@ -48,7 +48,7 @@ class Folders:
         return now
 
     async def move(self, path: str, inside: str) -> str:
-        """Into another folder; "" for none. Returns the new path."""
+        """Move a folder into another one, "" for none; return its path."""
         now = "/".join(filter(None, (inside, path.rpartition("/")[2])))
         if now != path and inside != path and not inside.startswith(f"{path}/"):
             await self._check_free(now)
@@ -57,7 +57,7 @@ class Folders:
         return path
 
     async def remove(self, path: str) -> None:
-        """The folder alone: its chats are in the one that it lay in."""
+        """Remove the folder only: its chats move to the parent folder."""
         await self._databases.on_disk.run(lambda store: store.folders.remove(path))
         self._tell()
 
@@ -69,7 +69,7 @@ class Folders:
         await self._save(replace(await self.get(path), folded=folded))
 
     async def set_options(self, path: str, options: ChatOptions, model: str | None) -> None:
-        """Set the options that its chats inherit; `model` is that of new ones."""
+        """Set the options its chats inherit, and the model of new chats in it."""
         await self._save(replace(await self.get(path), options=options, model=model))
 
     async def _save(self, folder: Folder) -> None:
@@ -90,7 +90,7 @@ class Folders:
 
 
 def clean_name(name: str) -> str:
-    """Without slashes, which stand between names; raises EnvironmentProblem for an empty one."""
+    """A name without slashes, which separate names; raises EnvironmentProblem for an empty one."""
     found = " ".join(name.replace("/", " ").split())[:_LONGEST]
     if not found:
         raise EnvironmentProblem("folder-name")

@@ -1,4 +1,4 @@
-"""Which models can be chosen, and which one a chat uses: weights here, or a server's.
+"""Models to choose from, local and on servers, and the model of a chat.
 
 File look-ups run on a worker thread.
 """
@@ -31,15 +31,15 @@ from headstart.hub.shelf import Shelf
 
 
 def is_model(path: Path) -> bool:
-    """True if a file or folder is meant to be a model, by its name or what lies in it."""
+    """True if a file's name or a folder's contents suggest a model."""
     if path.is_dir():
         return (path / "config.json").is_file()
     return path.suffix.casefold() in (".gguf", ".ggml", ".safetensors", ".bin", ".pt")
 
 
 class ModelList(Struct, frozen=True):
-    """`local`: chat models on this computer, with the reason where one cannot run here; `current`
-    is the key of the model that is chosen."""
+    """`local`: chat models on this computer; one that cannot run has a reason. `current`: key of
+    the chosen model."""
 
     local: Sequence[InstalledModel]
     servers: Sequence[Offered]
@@ -57,8 +57,8 @@ class Models:
         return self._shelf
 
     async def installed(self) -> list[ModelRef]:
-        """Everything that lies here, whether it can run here or not; the format that is
-        preferred on this computer comes first."""
+        """Installed chat models, including formats this computer cannot run; its preferred format
+        comes first."""
         settings = self._preferences.current
         found = await asyncio.to_thread(self._shelf.look, settings.model_files)
         preferred = select.preferred(settings.engine.backend)
@@ -66,24 +66,24 @@ class Models:
         return sorted(models, key=lambda model: model.format != preferred)
 
     async def heads(self) -> list[ModelRef]:
-        """The files here that draft for one certain model."""
+        """Installed heads, each made to draft for one model."""
         files = self._preferences.current.model_files
         found = await asyncio.to_thread(self._shelf.look, files)
         return [model.ref for model in found if model.about.no_chat == "file-is-head"]
 
     def why_not(self, model: ModelRef) -> Told | None:
-        """Why a model cannot run here, in a few words; None when it can."""
+        """A short reason why a model cannot run on this computer; None if it can."""
         why = select.cannot_run(model.format, self._preferences.current.engine.backend)
         return None if why is None else told(why)
 
     def whys(self, models: Sequence[ModelRef]) -> dict[str, Told]:
-        """`why_not` of those that cannot run here, by their keys."""
+        """`why_not` of the models that cannot run on this computer, by key."""
         return {model.key: why for model in models if (why := self.why_not(model)) is not None}
 
     async def open_file(self, path: Path) -> ModelRef:
-        """Check a file or folder and list it from now on; raises ModelProblem.
+        """Check a file or folder and add it to the list; raises ModelProblem.
 
-        What cannot run here is listed all the same: another setting may let it.
+        A model that cannot run is listed too: another setting may let it run.
         """
         model = await asyncio.to_thread(self._shelf.open, path)
         files = [name for name in self._preferences.current.model_files if name != model.key]
@@ -97,25 +97,25 @@ class Models:
         return model
 
     async def of_chat(self, chat: Chat) -> AnyModel:
-        """The chat's own model, else the one of new chats; raises ModelProblem if it is gone."""
+        """The chat's model, else the model of new chats; raises ModelProblem if it is gone."""
         key = chat.model or self._preferences.current.model
         found = self._servers.find(key)
         return found if found is not None else await asyncio.to_thread(self.find, key)
 
     async def here(self, chat: Chat) -> ModelRef | None:
-        """The chat's model if it is on this computer; raises ModelProblem if it is gone."""
+        """The chat's model if it is a local one; raises ModelProblem if it is gone."""
         key = chat.model or self._preferences.current.model
         return None if split_key(key) is not None else await asyncio.to_thread(self.find, key)
 
     async def advice(self, model: AnyModel) -> SamplingChoice:
-        """Sampling that its makers advise for a model here; a server's says nothing."""
+        """The makers' sampling advice for a local model; none for a server's."""
         if not isinstance(model, ModelRef):
             return NO_ADVICE
         return await asyncio.to_thread(read_advice, model)
 
     async def blind(self, model: AnyModel) -> str:
-        """The name of a model that is known not to see images; "" for one that does, or of whom
-        only its server knows."""
+        """The name of a model known not to see images; "" for one that sees them, or a server's
+        model, about which only the server knows."""
         if not isinstance(model, ModelRef):
             return ""
         projector = await asyncio.to_thread(projector_of, model)
@@ -137,14 +137,14 @@ class Models:
         return self._shelf.name_of(key) or people_name(title(Path(key)))
 
     def find(self, key: str) -> ModelRef:
-        """The model that something names, also where it moved; the starter model for "". Raises
-        ModelProblem when it is gone. On a worker thread."""
+        """The model with this key, even if it moved; the starter model for "". Raises ModelProblem
+        if it is gone. On a worker thread."""
         starter = library.starter_model()
         if key:
             try:
                 return self._shelf.find(key)
             except ModelProblem:
-                # the starter model moves with the installation, not with the chats
+                # the starter model moves with the app's installation; chats keep its old path
                 if starter is None or starter.path.name != Path(key).name:
                     raise
         if starter is None:

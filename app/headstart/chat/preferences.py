@@ -1,4 +1,4 @@
-"""The one place where settings change: checked, announced, then written on a worker thread."""
+"""The only place where settings change: checked, announced, then saved on a worker thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class Remembered:
-    """The window's state for the next start. Nobody listens: the window has it already."""
+    """The window's state for the next start. Has no listeners: the window already knows it."""
 
     def __init__(self, state: WindowState, save: Callable[[WindowState], object]) -> None:
         self.current = state
@@ -34,27 +34,27 @@ class Remembered:
 
 
 class Preferences:
-    """Holds the current settings, and the window's state; main thread only."""
+    """Holds the current settings and the window's state; main thread only."""
 
     def __init__(
         self, settings: Settings, file: SettingsFile, state_file: StateFile | None = None
     ) -> None:
-        """Without a file the state ends with the program."""
+        """Without a state file, the window's state ends with the program."""
         self.current = settings
         self._state_file = state_file
         state = WindowState() if state_file is None else state_file.load()
         self.state = Remembered(state, self._keep)
         self._file = file
         self._listeners: list[tuple[Callable[[Settings], None], tuple[str, ...]]] = []
-        # one thread, so that a later save never loses against an earlier one
+        # one thread, so that an earlier save never overwrites a later one
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="settings")
         self._on_error: Callable[[Told], None] = lambda _problem: None
         if state_file is not None and state_file.is_new and state != WindowState():
-            # the next save of the settings leaves out what older versions kept there
+            # older versions kept the state in the settings file, whose next save drops it
             self._keep(state)
 
     def update(self, **changes: Any) -> Settings:
-        """Change fields, tell everybody, save; raises SettingsError before anything changed."""
+        """Change fields, tell the listeners, save; raises SettingsError before any change."""
         new = changed(self.current, **changes)
         if new == self.current:
             return new
@@ -66,8 +66,8 @@ class Preferences:
         return new
 
     def listen(self, listener: Callable[[Settings], None], *sections: str) -> None:
-        """Call `listener` after each change of one of these fields of the settings; without any,
-        after each change."""
+        """Call `listener` after each change of one of these settings fields, or of any field if
+        none is named."""
         self._listeners.append((listener, sections))
 
     def on_error(self, show: Callable[[Told], None]) -> None:
@@ -94,5 +94,5 @@ def _save_state(file: StateFile, state: WindowState) -> None:
     try:
         file.save(state)
     except OSError as error:
-        # the user hears of a full disk where words are at stake
+        # the user is told of a full disk when text is at stake
         log.warning("the state of the window could not be saved: %s", error)

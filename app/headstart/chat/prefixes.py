@@ -1,4 +1,4 @@
-"""Stored prefixes: sizes, limits, clearing. Event loop's thread."""
+"""The prefix cache on disk: sizes, limits, clearing. Event loop's thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headstart.engine.prefix.controls import PrefixControls
 
 
 class Prefixes:
-    """Without controls (in tests of other things) nothing is kept."""
+    """Without controls (in unrelated tests) nothing is cached."""
 
     def __init__(
         self,
@@ -39,8 +39,8 @@ class Prefixes:
         return await asyncio.to_thread(self._controls.use_of_disk)
 
     async def allow(self, chat_id: str, on_disk: bool) -> bool:
-        """The user decided whether this chat may be kept on disk; off removes what is there.
-        Returns whether that is so for the first time."""
+        """Set whether the user allows this chat on disk; off removes its cached prefixes. Returns
+        True if it has just been switched off."""
         if self._controls is None or not self._controls.allow(chat_id, on_disk) or on_disk:
             return False
         self.forget_words()
@@ -48,19 +48,19 @@ class Prefixes:
         return True
 
     def forget_words(self) -> None:
-        """Words of a chat have to go from what drafts from earlier chats."""
+        """Have a chat's text removed from the drafts based on earlier chats."""
         if self._controls is not None:
             self._controls.forget_words()
 
     async def clear(self) -> None:
-        """Remove everything that is kept, of all chats."""
+        """Remove the cached prefixes of all chats."""
         if self._controls is not None:
             await asyncio.to_thread(self._controls.clear)
             self._tell(PrefixesChanged())
 
     async def forget(self, chat_id: str, for_good: bool = False) -> None:
-        """Remove what only this chat needs; `for_good`: the chat is deleted, and what the engine
-        still holds of it is not written either."""
+        """Remove the prefixes that only this chat uses; `for_good`: the chat is deleted, and the
+        state the engine still holds for it is never written."""
         if self._controls is not None:
             if for_good:
                 self._controls.allow(chat_id, False)
@@ -73,6 +73,6 @@ class Prefixes:
             self._controls.set_limits(prefix.on_disk, prefix.most_gb, prefix.memory_mb)
 
     def _on_trouble(self, why: Told) -> None:
-        """From the writer's thread; a loop that is closed shows nothing any more."""
+        """Report a problem from the writer's thread; a closed loop shows nothing any more."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._tell, Trouble(why))

@@ -1,6 +1,6 @@
-"""The replies that are being written: begun, stopped, stored when they end.
+"""The replies being written: begun, stopped, stored when they end.
 
-On the event loop's thread. At most one reply a chat.
+On the event loop's thread. At most one reply per chat.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Replies:
         self._broadcast = broadcast
         self._background = background
         self._running: dict[str, Reply] = {}
-        # those who wait for an end
+        # callers of `ended`
         self._waiting: list[asyncio.Future[None]] = []
-        # a second Enter waits here and then sees that a reply is being written
+        # a second Enter waits for this lock and then finds that a reply is being written
         self.starting = asyncio.Lock()
 
     def reply_in(self, chat_id: str) -> Reply | None:
@@ -45,14 +45,14 @@ class Replies:
         return frozenset(self._running)
 
     def check_free(self, chat_id: str) -> None:
-        """Raises EnvironmentProblem where no reply can begin."""
+        """Raise EnvironmentProblem if no reply can begin."""
         if chat_id in self._running:
             raise EnvironmentProblem("reply-being-written")
         if self._background.closing:
             raise EnvironmentProblem("closing")
 
     def begin(self, answer: Message, stream: ReplyStream) -> None:
-        """Store what comes until it ends, and tell everybody."""
+        """Begin to follow a reply: broadcast its events, and store it when it ends."""
         chat_id, message_id = answer.chat_id, answer.id
         reply = self._running[chat_id] = Reply(
             self._databases.of(chat_id),
@@ -63,7 +63,7 @@ class Replies:
         self._background.run(self._drive(reply))
 
     async def ended(self, chat_id: str) -> None:
-        """Wait until nothing is written in a chat."""
+        """Wait until no reply is being written in a chat."""
         while chat_id in self._running:
             ended = asyncio.get_running_loop().create_future()
             self._waiting.append(ended)
@@ -75,7 +75,7 @@ class Replies:
             reply.stop()
 
     async def stop_all(self) -> None:
-        """Stop every reply, also those that are being started."""
+        """Stop all replies, including those being started."""
         async with self.starting:
             for reply in list(self._running.values()):
                 reply.stop()
@@ -87,7 +87,7 @@ class Replies:
             log.error("a reply could not be stored: %s", problem)
             await self._show_unsaved(reply, problem)
         except Exception as error:
-            # a fault of ours: the reply ends all the same, and says so
+            # our bug: the reply still ends, and reports it
             log.exception("a reply could not be stored")
             fault = EnvironmentProblem("text-not-storable", kind=type(error).__name__)
             await self._show_unsaved(reply, fault)
@@ -100,7 +100,7 @@ class Replies:
             self._broadcast.tell(ReplyEnded(reply.chat_id, reply.message_id))
 
     async def _show_unsaved(self, reply: Reply, problem: EnvironmentProblem) -> None:
-        """The text stays on the screen and can be copied; the journal has all but the last."""
+        """Keep an unstored reply on the screen, to be copied; the journal lacks only its end."""
         self._broadcast.tell(Trouble(about("reply-not-saved", problem.told)))
         message = await self._branches.message(reply.chat_id, reply.message_id)
         if message is not None:

@@ -1,6 +1,7 @@
-"""A reply while it is written: events in, text kept, journaled at least once a second.
+"""A reply while it is written: collects its text from events, and journals it at least once a
+second.
 
-One instance a turn, on the event loop's thread; storage calls go to the storage thread.
+One instance per turn, on the event loop's thread; storage calls go to the storage thread.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
 
-# a busy or briefly full disk gets these chances (seconds between them)
+# seconds before each retry, for a busy or briefly full disk
 STORE_AGAIN = (0.2, 1.0)
-# the last second is on disk even when the machine is busy and the write itself waits
+# leaves room for a delayed write on a busy machine: at most a second of text is lost
 JOURNAL_SECONDS = 0.6
 
 _STATUS = {
@@ -41,7 +42,7 @@ _STATUS = {
 
 
 class ReplyStream(Protocol):
-    """Events and state of one request. It ends with one `Finished` or `Failed`."""
+    """The events of one request. It ends with one `Finished` or `Failed`."""
 
     def cancel(self) -> None: ...
 
@@ -49,7 +50,7 @@ class ReplyStream(Protocol):
 
 
 class Reply:
-    """Drives one stream to its end and stores what it wrote."""
+    """Follows one stream to its end and stores the reply."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class Reply:
         stream: ReplyStream,
         tell: Callable[[GenerationEvent], None],
     ) -> None:
-        """`answer` has the parts that were there before, which it goes on from."""
+        """`answer` holds the existing parts, which the reply continues."""
         self.chat_id = answer.chat_id
         self.message_id = answer.id
         self.notices: list[Notice] = []
@@ -72,14 +73,14 @@ class Reply:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Everything written so far, what was there before included."""
+        """The reply so far, including the parts it continues."""
         return joined([*self._before, *_parts(self._written)])
 
     def stop(self) -> None:
         self._stream.cancel()
 
     async def run(self) -> None:
-        """Until the reply is stored; never raises for what the engine did."""
+        """Run until the reply is stored; never raises for failures of the engine."""
         stats: TurnStats | None = None
         error: str | None = None
         status = MessageStatus.FAILED
@@ -100,7 +101,7 @@ class Reply:
                 self.last = event
                 self._tell(event)
         except asyncio.CancelledError:
-            # the program is closing: keep what is there, as the journal would
+            # the program is closing: keep the reply so far, as the journal would
             self._stream.cancel()
             status = MessageStatus.INTERRUPTED
             raise
@@ -115,7 +116,7 @@ class Reply:
     ) -> None:
         parts, message_id = self.parts, self.message_id
         if error is not None and self._before and not self._written:
-            # going on failed, what was there before did not
+            # the continuation failed, the existing reply did not
             status = MessageStatus.STOPPED
         for pause in (*STORE_AGAIN, None):
             try:
@@ -143,7 +144,7 @@ class Reply:
                 )
                 self._journaled = upto
             except Exception:
-                # the words are still in memory and are stored at the end of the turn
+                # the text is still in memory and is stored at the end of the turn
                 log.exception("journaling failed")
 
 

@@ -1,5 +1,5 @@
-"""The text of a problem report: versions, settings without anything of the user's own, and the
-log, which has no words of chats. Nothing is sent. On the event loop's thread; files on a worker."""
+"""The text of a problem report: versions, settings without personal data, and the log, which holds
+no text of chats. Nothing is sent. On the event loop's thread; files on a worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
 
-# characters of the log, the last ones
+# characters from the end of the log
 _MOST = 200_000
 
 
@@ -27,11 +27,12 @@ class Reporting:
         self._preferences = preferences
 
     async def text(self) -> str:
-        """All of it, for the user to read."""
+        """The whole report, for the user to read."""
         return await asyncio.to_thread(self._text)
 
     async def save(self, folder: str) -> str:
-        """Write it into a folder of its own there; returns that. Raises EnvironmentProblem."""
+        """Write the report into a new folder inside `folder`; return its path. Raises
+        EnvironmentProblem."""
         text = await self.text()
 
         def write() -> str:
@@ -64,12 +65,12 @@ class Reporting:
             text = self._log.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             return f"it cannot be read: {error.strerror or type(error).__name__}"
-        # a path names the user, who may not want that
+        # a path contains the user's name, which they may not want to share
         return text[-_MOST:].replace(str(Path.home()), "~")
 
 
 def _shown(settings: Struct) -> dict[str, object]:
-    """Numbers, switches and choices: a text may name a person, a file, a server or a chat."""
+    """Numbers, switches and choices only: a text may name a person, a file, a server or a chat."""
     found: dict[str, object] = {}
     for field in msgspec.structs.fields(settings):
         value = getattr(settings, field.name)

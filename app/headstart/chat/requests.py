@@ -1,6 +1,6 @@
-"""Messages as they are made, and requests of them: a chat, a branch and settings in, values out.
+"""Makes new messages, and requests from a chat, a branch and settings.
 
-Pure: what has to be looked up (the model, its draft) is handed in.
+Pure: anything that needs a lookup (the model, its draft) is passed in.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from headstart.core.servers import ServerModel
 from headstart.core.settings.inheritance import NO_ADVICE, Effective, effective
 from headstart.core.settings.schema import SamplingChoice, Settings
 
-# of the year 9998: what an import says of a time may be anything
+# end of the year 9998, the latest date for a chat: an import may claim any time
 _LAST_SECOND = 253_370_764_800
-# bytes of images, by their digests
+# bytes of images by digest
 Images = Mapping[str, bytes]
 NO_IMAGES: Images = {}
 
 
 class Asked(Struct, frozen=True):
-    """The messages to answer: `branch` up to the question, and what the reply has already."""
+    """The messages to answer: `branch` up to the question, and the parts of the reply so far."""
 
     chat: Chat
     branch: tuple[Message, ...]
     reply_id: str
     written: tuple[Part, ...] = ()
-    # the key of the model that wrote it; "" where that is not known
+    # the key of the model that wrote them; "" if unknown
     written_by: str = ""
 
     def so_far(self, model: AnyModel) -> WrittenSoFar:
-        """The reply so far, for the model that continues it: what another one was thinking has
-        ended then."""
+        """The reply so far, for the model that continues it; reasoning by another model counts as
+        ended."""
         reasoning = _reasoning(self.written)
         text = "".join(part.text for part in self.written if isinstance(part, TextPart))
         by_another = self.written_by not in ("", model.key)
@@ -67,13 +67,13 @@ class Asked(Struct, frozen=True):
 def new_question(
     chat_id: str, parent: str | None, text: str, others: Sequence[OtherPart] = ()
 ) -> Message:
-    """A user's message, complete; `others` come before the text."""
+    """A complete user message; `others` come before the text."""
     status, parts = MessageStatus.COMPLETE, (*others, *text_part(text))
     return Message(new_id(), chat_id, parent, Role.USER, status, parts, now_ms())
 
 
 def open_reply(chat_id: str, parent: str | None, model: AnyModel) -> Message:
-    """A reply that is going to be written."""
+    """An empty reply, to be written."""
     return Message(
         new_id(),
         chat_id,
@@ -95,8 +95,8 @@ def local_request(
     advice: SamplingChoice = NO_ADVICE,
     images: Images = NO_IMAGES,
 ) -> GenerationRequest:
-    """`advice` is that of the model's makers; `images` are the bytes of those that the branch has,
-    for a model that sees."""
+    """A request to a local model. `advice`: its makers' sampling advice. `images`: bytes of the
+    branch's images, if the model has vision."""
     chat = asked.chat
     chosen = effective(settings, chat.options, wanted.model.key, advice, chat.above)
     return GenerationRequest(
@@ -116,7 +116,7 @@ def local_request(
 def remote_request(
     asked: Asked, model: ServerModel, settings: Settings, images: Images = NO_IMAGES
 ) -> RemoteRequest:
-    """`images` are the bytes of those that the branch has."""
+    """A request to a server. `images`: bytes of the branch's images."""
     chosen = effective(settings, asked.chat.options, model.key, above=asked.chat.above)
     return RemoteRequest(
         model=model,
@@ -135,7 +135,7 @@ def ahead_request(
     settings: Settings,
     images: Images = NO_IMAGES,
 ) -> AheadRequest:
-    """A request for the part of the next prompt that is settled: the chat, and unsent text."""
+    """A request to prefill the known part of the next prompt: the chat and the unsent text."""
     parts = (*unsent.parts, *text_part(unsent.text))
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
@@ -153,7 +153,7 @@ def ahead_request(
 
 
 def system_prompt(chat: Chat, chosen: Effective) -> str:
-    """The system prompt with the values that this chat began with."""
+    """The system prompt, filled with this chat's values and the date it began."""
     seconds = min(max(0, chat.created_at // 1000), _LAST_SECOND)
     began = datetime.fromtimestamp(seconds).date()
     return filled(chosen.system_prompt, chat.options.values, began)
@@ -182,12 +182,12 @@ def prompt_messages(
 
 
 def images_in(branch: Sequence[Message]) -> list[ImagePart]:
-    """Every image once."""
+    """All images of a branch, without duplicates."""
     return images_among(part for one in branch for part in one.parts)
 
 
 def images_among(parts: Iterable[Part]) -> list[ImagePart]:
-    """Every image once."""
+    """All images among these parts, without duplicates."""
     found = (part for part in parts if isinstance(part, ImagePart))
     return list({part.blob.digest: part for part in found}.values())
 

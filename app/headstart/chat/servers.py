@@ -1,7 +1,7 @@
-"""The user's connections to servers: adding, changing, asking what they offer.
+"""The user's connections to servers: add and change them, list their models.
 
-On the event loop's thread; the network and the keychain are waited for elsewhere.
-Nothing is asked of a server before the user opens a list that shows its models.
+On the event loop's thread; network and keychain calls block other threads. No server is queried
+before the user opens a list that shows its models.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from headstart.storage.adapters.keychain import Keychain
 
 log = logging.getLogger(__name__)
 
-# a list that is older is asked for again when it is looked at
+# an older list is fetched again when it is viewed
 FRESH_SECONDS = 60.0
-# for programs on this computer to say what they offer; the first question imports the library that
-# asks, which took 3 s beside other work
+# for programs on this computer to list their models; the first query imports the HTTP library,
+# which took 3 s beside other work
 LOOK_SECONDS = 8.0
 
 
 class ConsentNeeded(EnvironmentProblem):
-    """Words would leave this computer, and the user was not asked yet whether they may."""
+    """Text would leave this computer, and the user has not yet agreed to that."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__("consent-needed", host=connection.host)
@@ -50,7 +50,7 @@ class ConsentNeeded(EnvironmentProblem):
 
 
 class Offered(Struct, frozen=True):
-    """Models of one server, or the reason why they are not known."""
+    """Models of one server, or the reason why they are unknown."""
 
     connection: Connection
     models: tuple[ServerModel, ...] = ()
@@ -76,10 +76,10 @@ class Servers:
         return next((item for item in self.connections if item.id == connection_id), None)
 
     async def save(self, draft: Connection, key: str | None) -> tuple[Connection, Told | None]:
-        """Add or change a connection; `key` None leaves the key as it is.
+        """Add or change a connection; `key` None leaves the key unchanged.
 
-        Another address has to be allowed again, and does not get the old key. Returns the
-        connection and a notice, if there is one. Raises EnvironmentProblem.
+        A new address needs the user's consent again, and does not get the old key. Returns the
+        connection and a notice, if any. Raises EnvironmentProblem.
         """
         url = normal_url(draft.url)
         if draft.certificate and not await asyncio.to_thread(Path(draft.certificate).is_file):
@@ -114,7 +114,7 @@ class Servers:
         return connection, notice
 
     async def remove(self, connection_id: str) -> None:
-        """Forget a connection and its key; chats that used it choose another model."""
+        """Forget a connection and its key; chats that used it need another model."""
         gone = self.connection(connection_id)
         left = tuple(item for item in self.connections if item.id != connection_id)
         self._preferences.update(connections=left)
@@ -123,27 +123,27 @@ class Servers:
             await asyncio.to_thread(self._keychain.forget, gone.account)
 
     def allow(self, connection_id: str) -> None:
-        """The user agrees that words go there."""
+        """Note the user's consent to send text to this server."""
         self._replace(connection_id, allowed=True)
 
     def known(self) -> list[Offered]:
-        """Models known so far, without asking anybody."""
+        """Models known so far, without a request."""
         return [self._offered.get(item.id, Offered(item)) for item in self.connections]
 
     async def offers(self, *, fresh: bool = False) -> list[Offered]:
-        """Ask every server for its models; a server that fails says so in its place."""
+        """Ask every server for its models; a failed one reports its problem in its entry."""
         return await asyncio.gather(*(self._ask(item, fresh) for item in self.connections))
 
     async def offer(self, connection_id: str) -> Offered:
-        """Ask one server now."""
+        """Ask one server for its models now."""
         connection = self.connection(connection_id)
         if connection is None:
             raise EnvironmentProblem("connection-gone")
         return await self._ask(connection, fresh=True)
 
     async def look_around(self) -> list[Nearby]:
-        """Programs on this computer that answer and are not among the connections: one look at
-        each of their usual ports."""
+        """Model servers running on this computer that are not connected yet: one query to each
+        program's usual port."""
         known = {_port(one.url) for one in self.connections if one.is_here}
         wanted = [(name, port) for name, port in LOCAL_PROGRAMS if port not in known]
         found = await asyncio.gather(*(self._look_at(name, port) for name, port in wanted))
@@ -157,14 +157,14 @@ class Servers:
         except (EnvironmentProblem, TimeoutError):
             return None
         except Exception:
-            # whatever answers there, it is no server of models
+            # whatever answers, it is not a model server
             log.info("what answers at port %d offers no models", port)
             return None
         own = PROGRAM_NAMES.get(offer.kind, name)
         return Nearby(changed(connection, name=own), len(offer.models))
 
     def find(self, key: str) -> ServerModel | None:
-        """The model that a chat names; None for what is no server's. Raises ModelProblem."""
+        """The server's model with this key; None for a local one. Raises ModelProblem."""
         named = split_key(key)
         if named is None:
             return None
@@ -177,7 +177,7 @@ class Servers:
         return ServerModel(connection, named[1], context)
 
     def check_allowed(self, model: ServerModel) -> None:
-        """Raises ConsentNeeded."""
+        """Raise ConsentNeeded unless text may be sent to the model's server."""
         if not model.connection.allowed:
             raise ConsentNeeded(model.connection)
 
@@ -198,14 +198,14 @@ class Servers:
         except EnvironmentProblem as problem:
             offered = Offered(connection, (), problem.told, now)
         except Exception as error:
-            # one server's oddity must not take the others' lists away
+            # one faulty server must not break the others' lists
             log.exception("asking a server for its models failed")
             offered = Offered(
                 connection, (), told("server-list-failed", kind=type(error).__name__), now
             )
         else:
             if self.connection(connection.id) != connection:
-                # it was changed meanwhile: this is another one's answer
+                # the connection was changed meanwhile: the answer is for the old one
                 return Offered(connection, (), told("server-was-changed"), now)
             if found.kind != connection.kind:
                 self._replace(connection.id, kind=found.kind)
@@ -218,7 +218,7 @@ class Servers:
         return offered
 
     def close(self) -> None:
-        """Nobody waits for lists any more."""
+        """Cancel all pending queries."""
         for asked in list(self._asking.values()):
             asked.cancel()
 

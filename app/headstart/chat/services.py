@@ -1,6 +1,6 @@
-"""The verbs of the program, by subject: made once, and each handed to who calls it.
+"""The program's services, by subject: made once, and passed to their callers.
 
-The window knows nothing below. On the event loop's thread.
+The window knows no layer below. On the event loop's thread.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from headstart.hub.sources import ModelFolder, ModelSource, default_places
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.worker import Storage
 
-# how long replies that were stopped may take to be stored
+# seconds for stopped replies to be stored
 STOP_SECONDS = 3.0
 
 
@@ -88,7 +88,7 @@ class Services(Struct, frozen=True):
 
 
 class Ending:
-    """The program's end: replies are stopped and stored, then the threads end."""
+    """The end of the program: replies are stopped and stored, then the threads end."""
 
     def __init__(
         self, databases: Databases, background: Background, runner: Runner, session: RemoteSession
@@ -99,7 +99,7 @@ class Ending:
         self._session = session
 
     async def close(self, services: Services) -> None:
-        """Stop every reply, store what it wrote, end the engine."""
+        """Stop and store all replies, then end the engine."""
         self._background.closing = True
         services.local.close()
         services.servers.close()
@@ -112,18 +112,18 @@ class Ending:
         await asyncio.to_thread(self._session.close)
 
     async def close_private(self) -> None:
-        """End private chats, when nobody asks for them any more."""
+        """Close the database of private chats, once unused."""
         await self._databases.close()
 
 
 class ModelLocations(Struct, frozen=True):
-    """Sources and locations of models; without paths nothing of them is kept."""
+    """Sources and locations of models, and other paths; None: not kept on disk."""
 
     hub: Hub
-    # the list of models, and the downloads
+    # the files with the list of models and of downloads
     known: Path | None = None
     book: Path | None = None
-    # where files are unpacked that come in, and everything that a backup has
+    # the folder to unpack imports in, and the paths a backup covers
     scratch: Path | None = None
     places: Places | None = None
     log: Path | None = None
@@ -137,7 +137,7 @@ class ModelLocations(Struct, frozen=True):
             cache = self.hub.cache
             if settings.library.other_programs:
                 return [*own, *default_places(cache)]
-            # this program's downloads lie there, whatever others keep
+            # always included: this program's downloads are in it
             return [*own, ModelFolder(ModelSource.HUGGING_FACE, cache)]
 
         return Shelf(self.known, places)
@@ -151,7 +151,8 @@ def make_services(
     prefix_controls: PrefixControls | None = None,
     weights: ModelLocations | None = None,
 ) -> Services:
-    """`runner` has the models on this computer; without controls no KV state is kept."""
+    """Make all services. `runner` runs the local models; without `prefix_controls` no KV state is
+    cached."""
     weights = weights or ModelLocations(Hub(keychain, preferences))
     broadcast, background = Broadcast(), Background()
     databases = Databases(storage, broadcast)

@@ -1,4 +1,4 @@
-"""Automatic titles, made from the first message at once; pure."""
+"""Automatic titles, derived from the first message without a model; pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headstart.core.chats.parts import OtherPart
 
 NEW_CHAT = "New chat"
 LONGEST = 48
-# characters of a message that are looked through
+# characters of a message that are examined
 _LOOKED_AT = 20_000
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -17,14 +17,14 @@ _LINK = re.compile(r"https?://(?:www\.)?([^/\s]+)\S*")
 _REQUEST = (
     r"(?:please\b[, ]*|(?:can|could|would) you\b(?: please)?[, ]*|i(?:'d| would) like you to\b )"
 )
-# a greeting goes with the request that it begins, and stays anywhere else
+# a greeting is removed along with the request it introduces, and kept otherwise
 _POLITE = re.compile(
     rf"^(?:(?:hi|hello|hey)\b(?: there)?[,!. ]+(?={_REQUEST}))?{_REQUEST}+", re.IGNORECASE
 )
 
 
 def title_of(part: OtherPart) -> str:
-    """The title of a chat whose first message is this, and nothing else."""
+    """The title of a chat whose first message is only this attachment."""
     name = part.name.strip() or NEW_CHAT
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
@@ -39,7 +39,7 @@ def title_from(text: str) -> str:
         first = " ".join(text.replace("`", " ").split())
     first = _LINK.sub(r"\1", first)
     request = _POLITE.sub("", first).strip()
-    # “Can you swim?” asks for no swimming
+    # “Can you swim?” is a question, not a request
     first = request if len(request.split()) > 1 else first
     sentence = re.split(r"(?<=[.!?。！？])\s", first, maxsplit=1)[0]
     sentence = sentence.rstrip(" .,:;!…。")

@@ -1,4 +1,4 @@
-"""Typed but unsent text, kept across restarts; of private chats nothing. On the event loop's
+"""Typed but unsent text, kept across restarts, except in private chats. On the event loop's
 thread."""
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ class UnsentTexts:
         self._databases = databases
 
     async def load(self) -> list[Unsent]:
-        """All unsent texts, the last written first; chats without a message yet are
-        begun again."""
+        """All unsent texts, the last written first; brings back new chats without a message."""
         found = await self._databases.on_disk.run(lambda store: store.unsent.all())
         for one in found:
             if one.begun is not None:
@@ -23,7 +22,7 @@ class UnsentTexts:
         return found
 
     async def save(self, unsent: Unsent) -> None:
-        """Keep what stands in a chat's composer; nothing is forgotten."""
+        """Keep the contents of a chat's composer."""
         if self._databases.is_private(unsent.chat_id):
             return
         value = replace(unsent, begun=self._databases.begun(unsent.chat_id))

@@ -1,4 +1,4 @@
-"""Looking for a newer version, once a day and only where the user wants it. Event loop's thread."""
+"""Checks for a newer version, once a day and only if the user wants it. Event loop's thread."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from headstart.core.updates import PERIOD, Release, packaged_address
 
 log = logging.getLogger(__name__)
 
-# asks an address, on a worker thread; raises EnvironmentProblem
+# queries an address, on a worker thread; raises EnvironmentProblem
 Ask = Callable[[str], Release]
 
 
 def ask_online(address: str) -> Release:
-    # the HTTP client is imported with the first look
+    # the HTTP client is imported with the first check
     from headstart.hub.online.updates import newest
 
     return newest(address)
@@ -43,10 +43,10 @@ class Updates:
         return self._preferences.current.updates.address or packaged_address()
 
     async def look(self) -> Release | None:
-        """A newer version than this one; None where there is none, it is not time yet, or the
-        user does not want to know. What stands in the way is logged: nobody waits for this."""
+        """A newer version; None if there is none, the last check was too recent, or the user does
+        not want checks. Errors are only logged: the user did not ask."""
         settings, now = self._preferences.current, self._clock()
-        # a clock that jumped back does not stop it for ever
+        # a clock that jumped back must not stop the checks forever
         waited = now - self._preferences.state.current.updates_looked_at
         if not settings.updates.look or not self.address or 0 <= waited < PERIOD:
             return None
@@ -54,7 +54,7 @@ class Updates:
         return await self._newer(log_only=True)
 
     async def look_now(self) -> Release | None:
-        """Because the user asked; raises EnvironmentProblem."""
+        """Check because the user asked; raises EnvironmentProblem."""
         return await self._newer(log_only=False)
 
     async def _newer(self, *, log_only: bool) -> Release | None:

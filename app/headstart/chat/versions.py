@@ -1,5 +1,5 @@
-"""Versions and branches of a chat that need no model: saved, inserted, copied, removed, looked at.
-On the event loop's thread."""
+"""Actions on versions and branches that need no model: save, insert, copy, remove, list. On the
+event loop's thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headstart.storage.worker import Store
 
 
 class Versions:
-    """Every verb but those that only look raises EnvironmentProblem while a reply is written."""
+    """Every action that changes the chat raises EnvironmentProblem while a reply is written."""
 
     def __init__(
         self, databases: Databases, branches: Branches, replies: Replies, broadcast: Broadcast
@@ -29,8 +29,8 @@ class Versions:
         self._broadcast = broadcast
 
     async def save(self, chat_id: str, message_id: str, text: str) -> str:
-        """A version of a message with another text, beside the old one; returns its id. What the
-        model thought stays with it; what was attached too."""
+        """Add a version of a message with another text; return its id. Reasoning and attachments
+        are kept."""
         async with self._replies.starting:
             before = await self._message(chat_id, message_id)
             kept = [part for part in before.parts if not isinstance(part, TextPart)]
@@ -49,8 +49,8 @@ class Versions:
         return new.id
 
     async def insert(self, chat_id: str, after: str | None, role: Role, text: str) -> str:
-        """A message that nobody answers, after another one (None: as the first); returns its id.
-        What came after that one stays, as another version."""
+        """Insert a message after another one (None: as the first), without an answer; return its
+        id. The messages that followed stay, as another version."""
         async with self._replies.starting:
             self._replies.check_free(chat_id)
             status = MessageStatus.COMPLETE
@@ -59,7 +59,7 @@ class Versions:
         return new.id
 
     async def branch_off(self, chat_id: str, message_id: str) -> str:
-        """A new chat with the messages up to one, as they are on their branch; returns its id."""
+        """Copy a branch up to a message into a new chat; return its id."""
         chat = await self._chat(chat_id)
 
         def copy(store: Store) -> Chat:
@@ -78,7 +78,7 @@ class Versions:
         return new.id
 
     async def remove(self, chat_id: str, message_id: str) -> RemovedBranch:
-        """A message and what follows it, on all branches; `put_back` undoes it."""
+        """Remove a message and all messages below it, on all branches; `put_back` undoes it."""
         async with self._replies.starting:
             self._replies.check_free(chat_id)
 
@@ -103,13 +103,13 @@ class Versions:
         self._broadcast.tell(BranchChanged(chat_id))
 
     async def map(self, chat_id: str) -> list[TreeNode]:
-        """Every message of a chat, each after its parent."""
+        """All messages of a chat, each after its parent."""
         if self._databases.begun(chat_id) is not None:
             return []
         return await self._databases.run(chat_id, lambda store: store.branches.map(chat_id))
 
     async def siblings(self, chat_id: str, message_id: str) -> list[Message]:
-        """All versions of a message, itself among them."""
+        """All versions of a message, including itself."""
         return await self._databases.run(
             chat_id, lambda store: store.branches.siblings(chat_id, message_id)
         )
@@ -135,7 +135,7 @@ class Versions:
 
 
 def _path_to(tree: ChatTree, message_id: str) -> list[Message]:
-    """From the first message to this one."""
+    """The messages from the first to this one."""
     by_id = {message.id: message for message in tree.messages}
     path: list[Message] = []
     at = by_id.get(message_id)
@@ -148,7 +148,7 @@ def _path_to(tree: ChatTree, message_id: str) -> list[Message]:
 
 
 def _copied(chat: Chat, path: list[Message]) -> ChatTree:
-    """A chat of its own, with ids of its own."""
+    """A copy of the chat with this path only, with new ids."""
     now = now_ms()
     title = f"{chat.title} (branch)"
     new = replace(chat, id=new_id(), title=title, created_at=now, updated_at=now, pinned=False)

@@ -1,1 +1,1 @@
-"""Answering: the models on this computer, or servers; and what both need around a reply."""
+"""Answering: the models on this computer, the servers, and the work both need around a reply."""

@@ -1,6 +1,6 @@
-"""Answering: a model and what was asked in, a stream of events out, wherever the model runs.
+"""Answering: takes a model and a request, returns a stream of events, wherever the model runs.
 
-On the event loop's thread. The only place that tells the kinds of models apart.
+On the event loop's thread. The only module that tells the kinds of models apart.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ class Answerer(Protocol[M]):
     """Writes replies with models of one kind."""
 
     def check(self, model: M) -> None:
-        """Raises EnvironmentProblem where the model may not be asked."""
+        """Raise EnvironmentProblem if the model may not be asked."""
         ...
 
     async def answer(self, model: M, asked: Asked) -> ReplyStream:
-        """Begin a reply; returns when the request is on its way."""
+        """Begin a reply; return once the request is on its way."""
         ...
 
 
 class Answering:
-    """The answerers of all kinds of models."""
+    """The answerers for all kinds of models."""
 
     def __init__(
         self, models: Models, local: Answerer[ModelRef], servers: Answerer[ServerModel]
@@ -45,7 +45,7 @@ class Answering:
         return model
 
     def check(self, model: AnyModel) -> None:
-        """Raises ConsentNeeded for a server that text may not be sent to yet."""
+        """Raise ConsentNeeded for a server the user has not yet allowed to receive text."""
         self._answerers[type(model)].check(model)
 
     async def answer(self, model: AnyModel, asked: Asked) -> ReplyStream:

@@ -1,5 +1,5 @@
-"""The draft that is taken where nobody chose one: the installed one that gains most; gains are
-remembered for each model. On the event loop's thread; files are read on a worker thread."""
+"""The draft used unless the user chooses one: the installed draft with the highest gain. Gains are
+remembered per model. On the event loop's thread; files are read on a worker thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.engine.memory import memory
 from headstart.hub.cards import read_card
 
-# of a reply, tokens from which its speed says something
+# shortest reply, in tokens, whose speed is meaningful
 _TELLING = 24
 
 
@@ -28,15 +28,15 @@ class AutomaticDraft:
     def __init__(self, models: Models, preferences: Preferences) -> None:
         self._models = models
         self._preferences = preferences
-        # by target: what there is to choose from
+        # candidates by target
         self._known: dict[str, list[Candidate]] = {}
         preferences.listen(lambda _settings: self.forget(), "engine")
 
     async def key_for(self, target: ModelRef) -> str:
-        """The key of the draft, OWN_LAYERS, or "" where nothing pays."""
+        """The key of the draft, OWN_LAYERS, or "" if no draft pays off."""
         known = self._known.get(target.key)
         if known is None:
-            # once for each model, and again when others came: before a reply there is no time
+            # cached until `forget`: before a reply there is no time for it
             installed, heads = await self._models.installed(), await self._models.heads()
             known = await asyncio.to_thread(self._candidates, target, installed, heads)
             self._known[target.key] = known
@@ -49,11 +49,11 @@ class AutomaticDraft:
         return "" if chosen is None else chosen.key
 
     def forget(self) -> None:
-        """Models came or went: there may be others to choose from."""
+        """Forget the candidates: models or engine settings changed."""
         self._known.clear()
 
     async def learn(self, target: ModelRef, draft: ModelRef | None, stats: TurnStats) -> None:
-        """A reply was written with this draft."""
+        """Note the gain of a reply that was written with this draft."""
         gain, tokens = stats.against_plain, stats.generated_tokens
         if draft is None or gain is None or tokens < _TELLING:
             return
@@ -68,7 +68,7 @@ class AutomaticDraft:
             whys = self._models.whys(installed)
             choices = judged(target, list(installed), list(heads), whys, engine)
         except (ModelProblem, OSError):
-            # it is told when it is loaded
+            # loading the model reports it
             return []
         sizes = {model.key: model for model in installed}
         found = []
@@ -84,7 +84,7 @@ class AutomaticDraft:
 
 
 def _fits_beside(target: ModelRef, draft: ModelRef, engine: EngineSettings) -> bool:
-    """True where both fit, and the model keeps the context that it has without the draft."""
+    """True if both fit and the model keeps the context it would have without the draft."""
     try:
         alone = Pair(read_card(target).shape)
         both = Pair(alone.target, read_card(draft).shape)

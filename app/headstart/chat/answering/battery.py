@@ -10,9 +10,9 @@ import psutil
 
 log = logging.getLogger(__name__)
 
-# per cent of charge, where it is not charging
+# per cent of charge, while unplugged
 LOW = 20
-# some firmware takes its time to answer
+# some firmware is slow to answer
 ASK_SECONDS = 30.0
 
 
@@ -22,7 +22,7 @@ class Battery:
         self._low = False
 
     async def low(self) -> bool:
-        """At most `ASK_SECONDS` old; False where there is no battery."""
+        """True if the charge is low, as of at most `ASK_SECONDS` ago; False without a battery."""
         now = time.monotonic()
         if self._asked is None or now - self._asked > ASK_SECONDS:
             self._low = await asyncio.to_thread(_low)

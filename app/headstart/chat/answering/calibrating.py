@@ -1,4 +1,4 @@
-"""Measuring draft depths on demand, told as `Calibrated` while it goes on. Event loop's thread."""
+"""Measures draft depths on demand; `Calibrated` tells the progress. Event loop's thread."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Calibrating:
         self._drafts = drafts
         self._broadcast = broadcast
         self._stream: Stream | None = None
-        # a measurement can be made again: a reply does not wait for it
+        # a reply does not wait for a measurement, which can be repeated later
         loader.on_request(self.cancel)
 
     async def run(self, chat_id: str) -> None:
-        """Find the speed of every draft depth for the chat's models."""
+        """Measure the speed of every draft depth for the chat's models."""
         if self._stream is not None:
             return
         wanted = await self._drafts.pair(chat_id)

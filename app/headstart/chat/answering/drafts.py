@@ -1,4 +1,4 @@
-"""Which installed models can draft for a target, and why (not); what a chat's draft is.
+"""Installed models that can draft for a target, with reasons for and against; a chat's draft.
 
 On the event loop's thread; files are read on a worker thread.
 """
@@ -35,9 +35,9 @@ class Drafts:
         self.automatic = AutomaticDraft(models, preferences)
 
     async def choices(self, chat_id: str) -> list[DraftChoice]:
-        """Candidates that draft for the chat's model, with a verdict: its own layers, heads, and
-        every installed model, useful ones first; for a server's model those that can write here,
-        and none where the server checks no drafts. Raises ModelProblem for the target."""
+        """Draft candidates for the chat's model, each with a verdict: its own layers, heads, and
+        every installed model, useful ones first. For a server's model, the installed models, or
+        none if the server checks no drafts. Raises ModelProblem for the target."""
         chat = await self._branches.chat(chat_id)
         target = None if chat is None else await self._models.of_chat(chat)
         engine = self._preferences.current.engine
@@ -54,7 +54,7 @@ class Drafts:
         return [replace(one, taken=one.key == taken) for one in found]
 
     async def pair(self, chat_id: str) -> LoadRequest | None:
-        """The models to load for a chat; None where a server answers, or there is no chat.
+        """The models to load for a chat; None if a server answers or the chat does not exist.
 
         Raises ModelProblem.
         """
@@ -69,14 +69,14 @@ class Drafts:
         return LoadRequest(target, settings.engine, await self._draft_of(wanted, target))
 
     async def _draft_of(self, wanted: Speculation, target: ModelRef) -> ModelRef | None:
-        """The draft to load for a reply; a file that is gone is left to the engine to report."""
+        """The draft to load for a reply; the engine reports a missing file."""
         key = wanted.draft if wanted.enabled else ""
         if key == AUTOMATIC:
             key = await self.automatic.key_for(target)
         if not key:
             return None
         if key == OWN_LAYERS:
-            # a model that has none is left to itself
+            # a model without usable own layers runs without a draft
             return target if await asyncio.to_thread(drafts_itself, target) else None
         return await asyncio.to_thread(self._find, key, target)
 

@@ -11,7 +11,7 @@ from headstart.chat.changes import Trouble
 from headstart.core.told import told
 from headstart.engine.runner import STOP_SECONDS, Runner
 
-# seconds between two looks while the engine works, and while it has nothing to do
+# seconds between two checks, while the engine works and while it is idle
 PERIOD, REST = 2.0, 60.0
 
 
@@ -25,9 +25,9 @@ class EngineWatch:
         self._broadcast = broadcast
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
-        # when the next look should be
+        # time of the next check
         self._due = clock() + PERIOD
-        # until then nothing is judged
+        # the engine is not judged before this time
         self._patient_until = 0.0
         runner.on_asked(self._asked)
 
@@ -40,7 +40,7 @@ class EngineWatch:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._look)
 
     def _asked(self) -> None:
-        """Somebody asks the engine for something: look sooner."""
+        """The engine received a request: check sooner."""
         if self._timer is not None and self._due - self._clock() > PERIOD:
             self._schedule(PERIOD)
 
@@ -56,7 +56,7 @@ class EngineWatch:
     def look(self) -> None:
         now = self._clock()
         if now - self._due > 9 * PERIOD:
-            # the computer slept: nothing had time to answer
+            # the computer slept: the engine had no time to answer
             self._patient_until = now + STOP_SECONDS
         self._due = now + PERIOD
         if now >= self._patient_until and self._runner.stuck(now):

@@ -1,5 +1,5 @@
-"""Models that nobody has used for a while give their memory back, where the user wants that. On the
-event loop's thread."""
+"""Unloads models that have been idle for a while, if the user wants that. On the event loop's
+thread."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class IdleUnload:
 
     def _unload(self) -> None:
         if self._loader.writing:
-            # its end begins the wait again
+            # the end of the reply restarts the wait
             return
         if self._loader.loading:
             self._wait()

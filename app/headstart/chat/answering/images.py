@@ -1,6 +1,6 @@
-"""Images of a chat for the model that reads it: their bytes, and what turns them into tokens.
+"""Images of a chat for its model: their bytes, and the projector that turns them into tokens.
 
-On the event loop's thread; files are read on others.
+On the event loop's thread; files are read on other threads.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from headstart.core.requests import LoadRequest
 from headstart.hub.projectors import projector_of
 from headstart.storage.worker import Store
 
-# bytes of images that are kept: a chat's are asked for with every pause in typing
+# bytes of images in the cache: a chat's images are requested at every pause in typing
 _MOST = 64 << 20
 
 
 class ChatImages:
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
-        # of stored chats alone: a private chat's images are nowhere but in its own database
+        # stored chats only: a private chat's images exist only in its own database
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     async def read(self, chat_id: str, wanted: Sequence[ImagePart]) -> Images:
-        """One whose bytes are damaged or gone is given by name only."""
+        """The images' bytes by digest; damaged or missing ones are left out: only their names are
+        sent."""
         if not wanted:
             return NO_IMAGES
         found = {
@@ -55,7 +56,7 @@ class ChatImages:
     async def for_model(
         self, chat_id: str, wanted: Sequence[ImagePart], load: LoadRequest
     ) -> tuple[LoadRequest, Images]:
-        """With what lets the model see them; without images where nothing does."""
+        """The load request with the projector, and the images; no images without a projector."""
         if not wanted:
             return load, NO_IMAGES
         projector = await asyncio.to_thread(projector_of, load.model)

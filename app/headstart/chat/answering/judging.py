@@ -1,4 +1,4 @@
-"""Verdicts on drafts, each with a reason. Reads files: for worker threads."""
+"""Verdicts on drafts, each with a reason. Reads files: call on worker threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from headstart.hub.heads import head_shape, own_layers, read_head
 
 
 class DraftChoice(Struct, frozen=True):
-    """`key` and `name`: what the settings call it, and the window. `taken`: it is the automatic
+    """A draft as the settings (`key`) and the window (`name`) call it. `taken`: it is the automatic
     choice."""
 
     key: str
@@ -39,7 +39,7 @@ def judged_for(
     whys: Mapping[str, Told],
     engine: EngineSettings,
 ) -> list[DraftChoice]:
-    """Installed models that can draft for a server's, small ones first: nothing is known of it."""
+    """Installed models as drafts for a server's model, small ones first: nothing is known of it."""
     free = memory()
 
     def verdict_of(model: ModelRef) -> PairVerdict:
@@ -74,7 +74,8 @@ def judged(
     whys: Mapping[str, Told],
     engine: EngineSettings,
 ) -> list[DraftChoice]:
-    """`whys`: of models that cannot run here, so that they cannot draft here either."""
+    """Verdicts on all candidates. `whys`: reasons why models cannot run, and so cannot draft, on
+    this computer."""
     card, free = read_card(target), memory()
     context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
 

@@ -1,6 +1,6 @@
 """Models loaded on this computer, and loading ahead of the first request.
 
-On the event loop's thread; the loading itself is the engine thread's.
+On the event loop's thread; the engine thread does the loading itself.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from headstart.core.told import Told
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream
 
-# of what is loaded: nothing; something with the engine settings of now; with those from before
+# no model is loaded; one is, with the current engine settings; with other engine settings
 LoadedState = Literal["nothing", "same", "other"]
 
 
 class Loader:
-    """Knows what is loaded, what is being loaded without a request, and what is being written."""
+    """Tracks the loaded models, the model being loaded ahead, and the replies being written."""
 
     def __init__(self, runner: Runner, preferences: Preferences, broadcast: Broadcast) -> None:
         self._runner = runner
@@ -52,49 +52,49 @@ class Loader:
         self._broadcast = broadcast
         self._stream: Stream | None = None
         self._loading: LoadRequest | None = None
-        # the engine's last snapshot; the model that was used last comes last
+        # the engine's last snapshot; the most recently used model comes last
         self._memory: tuple[ResidentModel, ...] = ()
         self._writing: dict[str, Asked] = {}
         self._thinking: dict[str, tuple[Thinking, ...]] = {}
         self._make_way: list[Callable[[], None]] = []
         self._closing = False
-        # the last start died while it loaded or prefilled: wait until a reply shows that it works
+        # safe mode, or a crash in the last run while loading or prefilling: wait for a good reply
         self._held_back = False
 
-    # --- what is going on ----------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------
 
     @property
     def loaded(self) -> LoadRequest | None:
-        """The request that loaded the model used last."""
+        """The request that loaded the most recently used model."""
         return self._memory[-1].load if self._memory else None
 
     @property
     def idle(self) -> bool:
-        """Nothing is loaded, and nothing is on its way."""
+        """True if no model is loaded or being loaded ahead."""
         return not self._memory and self._stream is None
 
     @property
     def loading(self) -> bool:
-        """True if a model is on its way without a request."""
+        """True if a model is being loaded ahead of a request."""
         return self._stream is not None
 
     @property
     def held_back(self) -> bool:
-        """True if nothing may be loaded before the user asks for it."""
+        """True if no model may be loaded until the user asks for it."""
         return self._held_back
 
     @property
     def writing(self) -> bool:
-        """True if this computer writes a reply; or never will again."""
+        """True if this computer is writing a reply, or the app is closing."""
         return bool(self._writing) or self._closing
 
     @property
     def busy(self) -> bool:
-        """True if nothing can be done ahead now."""
+        """True if no work can be done ahead now."""
         return self.writing or (self._held_back and self.idle)
 
     def thinking(self, key: str) -> tuple[Thinking, ...]:
-        """Choices of thinking that the model understands; nothing before it was loaded once."""
+        """Thinking modes the model understands; empty until it was loaded once."""
         return self._thinking.get(key, ())
 
     def has_loaded(self, model: ModelRef) -> bool:
@@ -102,20 +102,20 @@ class Loader:
         return any((one.model, one.load.engine) == (model, engine) for one in self._memory)
 
     def state(self) -> LoadedState:
-        """Says whether the loaded model has the current engine settings."""
+        """Compare the loaded model's engine settings with the current ones."""
         loaded = self.loaded
         if loaded is None:
             return "nothing"
         return "same" if loaded.engine == self._preferences.current.engine else "other"
 
     def hold_back(self) -> None:
-        """Nothing is loaded or prefilled unasked until a reply has shown that it works."""
+        """Load and prefill nothing unasked until a reply succeeds."""
         self._held_back = True
 
     # --- loading -------------------------------------------------------------------------
 
     async def load(self, wanted: LoadRequest) -> str | None:
-        """Load unless it is loaded or under way; returns what went wrong, if so."""
+        """Load the models unless they are loaded or loading; return the error text, if any."""
         loaded = self.loaded
         if loaded is not None and (loaded.engine, loaded.pair) == (wanted.engine, wanted.pair):
             return None
@@ -135,7 +135,7 @@ class Loader:
         return trouble
 
     async def unload(self, keys: Collection[str] = ()) -> None:
-        """Give back the memory of models, of all of them for no key; chats load them again."""
+        """Free the memory of these models, or of all if no key is given; chats load them again."""
         if self._loading is not None and (not keys or self._loading.model.key in keys):
             self.cancel()
         async for event in self._runner.release(keys):
@@ -153,22 +153,22 @@ class Loader:
     # --- replies -------------------------------------------------------------------------
 
     def on_request(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called before each reply begins: whatever is done ahead ends then."""
+        """Have `listener` called before each reply begins, to end work done ahead."""
         self._make_way.append(listener)
 
     def begin_reply(self, asked: Asked, wanted: LoadRequest) -> None:
-        """A request does not wait for another model that is being loaded ahead."""
+        """Make way for a reply: end work done ahead, except loading the wanted model."""
         self.cancel(unless=wanted)
         for listener in self._make_way:
             listener()
         self._writing[asked.chat.id] = asked
 
     def end_reply(self, chat_id: str) -> Asked | None:
-        """The reply is stored; what was asked, if this computer wrote it."""
+        """Forget a stored reply; return its request if this computer wrote it."""
         return self._writing.pop(chat_id, None)
 
     def follow(self, event: GenerationEvent, wanted: LoadRequest) -> None:
-        """Pass on what any stream of events says of models, a reply's too."""
+        """Pass on the model events of any stream, including a reply's."""
         tell = self._broadcast.tell
         if isinstance(event, SpeedCurve) and event.total == 1:
             tell(Calibrated(wanted.pair, event))
@@ -178,7 +178,7 @@ class Loader:
             tell(DraftState("", False))
         elif isinstance(event, Loading):
             if event.fraction == 0:
-                # the draft goes with the model that it drafted for
+                # the draft is unloaded with its target
                 tell(DraftState("", False))
             tell(ModelState(wanted.model.name, event.fraction))
         elif isinstance(event, Loaded):
@@ -200,7 +200,7 @@ class Loader:
         self._broadcast.tell(ModelsLoaded(event.models))
 
     def _offer(self, problem: Told, wanted: LoadRequest) -> None:
-        """Tell the context that would fit where the model did not."""
+        """Offer the smaller context that would fit, if the failure names one."""
         context, kv_type = problem.facts.get("offer_context"), problem.facts.get("offer_kv_type")
         if isinstance(context, int) and context and kv_type in KV_BYTES:
             kind = next(name for name in KV_BYTES if name == kv_type)

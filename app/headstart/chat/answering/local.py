@@ -20,7 +20,7 @@ from headstart.engine.runner import Runner
 
 
 class ModelSources(NamedTuple):
-    """Facts of models and chats, beside the weights."""
+    """Sources of facts about models and chats other than the weights."""
 
     models: Models
     images: ChatImages
@@ -44,7 +44,7 @@ class LocalAnswerer:
         self._preferences = preferences
 
     def check(self, model: ModelRef) -> None:
-        """Nothing leaves this computer."""
+        """Always allowed: no text leaves this computer."""
 
     async def answer(self, model: ModelRef, asked: Asked) -> ReplyStream:
         wanted = await self._drafts.pair_of(asked.chat, model)
@@ -59,7 +59,7 @@ class LocalAnswerer:
 
 
 def _first_events(asked: Asked, wanted: LoadRequest, waits: bool) -> list[GenerationEvent]:
-    """Events that are known before the engine says anything."""
+    """Events known before the engine's first one."""
     events: list[GenerationEvent] = []
     if wanted.projector is None and asked.branch and images_in(asked.branch[-1:]):
         events.append(Notice(NoticeKind.IMAGES, told("images-not-seen", name=wanted.model.name)))
@@ -69,7 +69,7 @@ def _first_events(asked: Asked, wanted: LoadRequest, waits: bool) -> list[Genera
 
 
 class _Followed:
-    """A reply's events, of which the loader learns what is loaded."""
+    """A reply's events, which keep the loader informed of loaded models."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The models on this computer, put together.
+"""Assembles the parts that run the models on this computer.
 
 On the event loop's thread.
 """
@@ -47,7 +47,7 @@ class LocalModels(Struct, frozen=True):
     watch: EngineWatch
 
     def close(self) -> None:
-        """Whatever is done ahead ends, and nothing more begins."""
+        """End all work done ahead, and begin no more."""
         self.loader.close()
         self.calibrating.cancel()
         self.ahead.cancel()
@@ -56,7 +56,7 @@ class LocalModels(Struct, frozen=True):
 
 
 class _Reactions(Struct, frozen=True):
-    """The parts' work when something changed elsewhere."""
+    """Reactions of the parts to changes elsewhere."""
 
     loader: Loader
     drafts: Drafts
@@ -76,9 +76,9 @@ class _Reactions(Struct, frozen=True):
         runner.on_idle(self._on_idle)
 
     async def _after(self, change: ReplyEnded, asked: Asked | None, since: int) -> None:
-        """The tokens that close the reply; then whatever is looked at and typed."""
+        """Prefill the tokens that close the reply, then the chat on show and the typed text."""
         if asked is not None and not self.background.closing:
-            # the next prompt begins with what this reply was made of
+            # the next prompt begins with this reply's prompt and the reply
             chat = await self.branches.chat(change.chat_id)
             answer = await self.branches.message(change.chat_id, change.message_id)
             if chat is not None and answer is not None:
@@ -107,7 +107,7 @@ class _Reactions(Struct, frozen=True):
             self.background.run(self.ahead.prefill(change.chat_id))
 
     def _on_idle(self, event: GenerationEvent) -> None:
-        """Pass on what the idle engine learned; or that it was restarted."""
+        """Pass on the idle engine's measurements, and its restart."""
         if isinstance(event, InMemory):
             self.loader.follow_memory(event)
         if self.loader.loaded is None:
@@ -118,7 +118,7 @@ class _Reactions(Struct, frozen=True):
             self.broadcast.tell(Calibrated(self.loader.loaded.pair, event))
 
     async def _learn(self, change: ReplyEnded, loaded: LoadRequest) -> None:
-        """Remember the draft's gain in a reply."""
+        """Remember the draft's gain from a reply."""
         answer = await self.branches.message(change.chat_id, change.message_id)
         if answer is not None and answer.stats is not None:
             await self.drafts.automatic.learn(loaded.model, loaded.draft, answer.stats)

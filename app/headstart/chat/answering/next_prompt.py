@@ -15,7 +15,7 @@ from headstart.core.requests import AheadRequest
 
 
 class NextPrompt:
-    """Fetched facts are kept until `forget`: it is the same for each word that is typed."""
+    """Keeps the fetched chat and branch until `forget`: typing does not change them."""
 
     def __init__(
         self,
@@ -34,18 +34,18 @@ class NextPrompt:
         self._serial = 0
 
     def forget(self) -> int:
-        """Something of some chat changed; the result is for `know`."""
+        """Forget the fetched branch: some chat changed. The result is for `know`."""
         self._known, self._serial = None, self._serial + 1
         return self._serial
 
     def know(self, chat: Chat, branch: list[Message], since: int) -> None:
-        """A chat's branch as it was when `forget` returned `since`: it need not be fetched."""
+        """Take over a chat's branch as of `since`, the result of `forget`, to save fetching it."""
         if since == self._serial:
             self._known = (chat, branch)
 
     async def request(self, unsent: Unsent) -> AheadRequest | None:
-        """None where nothing can be prefilled now: a reply is written, or the model is not
-        loaded; what is typed for a server stays here until it is sent."""
+        """The request to prefill; None while a reply is being written, if the model is not
+        loaded, or for a server's model: text typed for a server is not sent ahead."""
         if self._loader.busy:
             return None
         try:

@@ -1,8 +1,8 @@
-"""Prefilling ahead: while the user types, and after a reply. A chat that is only looked at is
-restored as far as it is kept: its prompt costs nothing, and nothing is written to the disk for it.
+"""Prefilling ahead: while the user types, and after a reply. A chat that is only viewed is restored
+from the prefix cache as far as possible: no prefill, and nothing written to disk for it.
 
-On the event loop's thread; the prefill itself is the engine thread's, where everything else goes
-first. Only the latest wish counts: one that is being prepared or read is given up for it.
+On the event loop's thread; the prefill itself runs on the engine thread, where all other work goes
+first. Only the latest request counts: an earlier one in preparation or prefill is dropped for it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from headstart.engine.stream import Stream
 
 log = logging.getLogger(__name__)
 
-# the beginning of a chat's next prompt; None where nothing can be read now
+# the beginning of a chat's next prompt; None if it cannot be prefilled now
 Prepare = Callable[[Unsent], Awaitable[AheadRequest | None]]
 
 
@@ -45,9 +45,9 @@ class PrefillAhead:
         self._prepare = prepare
         self._broadcast = broadcast
         self._typed: dict[str, Unsent] = {}
-        # the chat that the user looks at
+        # the chat on show
         self._shown: str | None = None
-        # chats that the user did something in since the start
+        # chats the user has worked in since the start of the app
         self._used: set[str] = set()
         self._wish: str | None = None
         self._reading: str | None = None
@@ -61,21 +61,21 @@ class PrefillAhead:
         return self._shown
 
     async def allowed(self) -> bool:
-        """The user's switch, and enough battery."""
+        """True if the user allows it and the battery is not low."""
         return self._preferences.current.prefix.prefill_ahead and not await self._battery.low()
 
     def show(self, chat_id: str, text: str = "", parts: Sequence[OtherPart] = ()) -> None:
-        """The user looks at this chat now; this stands in its composer."""
+        """Note the chat on show and the contents of its composer."""
         self._shown = chat_id
         unsent = Unsent(chat_id, text, tuple(parts))
         self._typed = {chat_id: unsent} if unsent else {}
 
     def used(self, chat_id: str) -> None:
-        """The user does something in this chat: it is worth being read."""
+        """Note that the user works in this chat, so it is worth prefilling."""
         self._used.add(chat_id)
 
     async def typed(self, chat_id: str, text: str, parts: Sequence[OtherPart] = ()) -> None:
-        """The composer of the shown chat holds this now."""
+        """Note the composer's new contents, and prefill if its chat is on show."""
         if chat_id == self._shown:
             self._typed = {chat_id: Unsent(chat_id, text, tuple(parts))}
             if text or parts:
@@ -83,17 +83,17 @@ class PrefillAhead:
             await self.prefill(chat_id)
 
     async def prefill_shown(self) -> None:
-        """Read what the chat that the user looks at needs; see `prefill`."""
+        """Prefill the chat on show; see `prefill`."""
         if self._shown is not None:
             await self.prefill(self._shown)
 
     async def prefill(self, chat_id: str) -> None:
-        """Read what any next message of the chat needs, and what is typed of it.
+        """Prefill the prompt of the chat's next message, including the text typed so far.
 
-        Returns at once when another wish is being followed: this one comes after it, and ends it
-        if it is about another chat. (Of the same chat, what is being read is where this one
-        begins: ended with every word, it would never get anywhere.) Trouble is logged only:
-        nobody asked for this.
+        Returns at once if another request is running: this one follows it, and cancels it if it
+        is for another chat. (For the same chat, this request begins with the running one:
+        cancelled at every word, it would never finish.) Errors are only logged: the user did not
+        ask for this.
         """
         self._wish = chat_id
         if self._busy:
@@ -134,13 +134,13 @@ class PrefillAhead:
             self._stream = None
 
     def sent(self, chat_id: str) -> None:
-        """Typed text has become a message."""
+        """Forget the typed text, which is now a message, and cancel prefilling."""
         self.used(chat_id)
         self._typed.pop(chat_id, None)
         self.cancel()
 
     def cancel(self) -> None:
-        """Forget wishes, and stop what is being read."""
+        """Drop the waiting request, and stop the running prefill."""
         self._wish = None
         if self._stream is not None:
             self._stream.cancel()

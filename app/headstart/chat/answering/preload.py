@@ -1,6 +1,6 @@
-"""Loading ahead of a request: while the user types, chooses, or looks at a chat.
+"""Loading ahead of a request: while the user types, chooses a model, or views a chat.
 
-On the event loop's thread; what is loaded lives on the engine thread.
+On the event loop's thread; loaded models live on the engine thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Preload:
         self._broadcast = broadcast
 
     async def load(self, chat_id: str, asked: bool = False) -> str | None:
-        """Load the chat's models ahead, while the user types; returns what went wrong, if so.
+        """Load the chat's models ahead, while the user types; return the error text, if any.
 
         `asked`: the user chose the model.
         """
@@ -49,17 +49,17 @@ class Preload:
             return None
         trouble = await self._loader.load(wanted)
         if not trouble:
-            # the user may look at another chat by now
+            # the user may be viewing another chat by now
             await self._ahead.prefill_shown()
         return trouble
 
     async def draft_chosen(self, chat_id: str) -> None:
-        """The options of a chat changed: a draft that is new to it is loaded, so that the idle
-        engine can learn what it costs and gains."""
+        """After a change of the chat's options, load a newly chosen draft, so that the idle engine
+        can measure its cost and gain."""
         try:
             wanted = await self._drafts.pair(chat_id)
         except ModelProblem:
-            # told when the chat was opened, and when it is asked something
+            # reported when the chat is opened, and with its next message
             return
         loaded = self._loader.loaded
         known = None if loaded is None else loaded.draft
@@ -67,7 +67,7 @@ class Preload:
             await self.load(chat_id)
 
     async def reload(self) -> None:
-        """Load what is loaded again, with the engine settings as they are now."""
+        """Reload the loaded models with the current engine settings."""
         loaded = self._loader.loaded
         if loaded is None or self._loader.busy:
             return
@@ -75,8 +75,8 @@ class Preload:
         await self._ahead.prefill_shown()
 
     async def opened(self, chat_id: str) -> None:
-        """The user looks at a chat: have what is kept of it restored, if its model is or can be
-        loaded. Another model that is loaded stays until something is typed."""
+        """Restore a viewed chat from the prefix cache; load its model if no model is loaded.
+        Another loaded model stays until the user types."""
         if not await self._ahead.allowed() or self._ahead.shown != chat_id:
             return
         if self._loader.idle:
@@ -89,17 +89,17 @@ class Preload:
         return self._loader.thinking(key)
 
     def hold_back(self) -> None:
-        """The last start died while it loaded or prefilled: wait for the user to ask for it."""
+        """Load nothing unasked: safe mode, or the last run crashed while loading or prefilling."""
         self._loader.hold_back()
 
     @property
     def state(self) -> LoadedState:
-        """Says whether the loaded model has the current engine settings."""
+        """Compare the loaded model's engine settings with the current ones."""
         return self._loader.state()
 
     @staticmethod
     def explain_engine() -> dict[str, Told]:
-        """The value of each automatic engine setting on this computer; on a worker thread."""
+        """Values of the automatic engine settings on this computer; call on a worker thread."""
         from headstart.engine.backends import automatic
 
         return automatic.explain()

@@ -1,7 +1,7 @@
-"""Local drafts of servers' replies: which model writes them, and how the engine does.
+"""Local drafts for servers' replies: finds the model and has the engine write with it.
 
-Made on the event loop's thread; what is drafted is asked for on the session's thread, whose loop
-gets the engine's events.
+Made on the event loop's thread; drafts are requested on the session's thread, whose loop gets the
+engine's events.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ log = logging.getLogger(__name__)
 
 
 class Engine(NamedTuple):
-    """The engine's side of a draft. `follow` gets events of models, from any thread; `busy`:
-    whether this computer writes a reply of its own, which a draft does not hold up; `streams` has
-    what is being drafted."""
+    """The engine's side of a draft. `follow` takes model events, from any thread. `busy`: True if
+    this computer is writing a reply, which a draft must not delay. `streams`: running drafts."""
 
     runner: Runner
     follow: Callable[[GenerationEvent], None]
@@ -60,7 +59,7 @@ class Engine(NamedTuple):
 
 
 class ServerDraft:
-    """A `RemoteDraft`: a model of this computer that goes on with one reply."""
+    """A `RemoteDraft`: a model on this computer that continues one reply."""
 
     def __init__(self, engine: Engine, request: GenerationRequest, prompt: str | None) -> None:
         self._engine = engine
@@ -77,7 +76,7 @@ class ServerDraft:
         return self._prompt
 
     async def write(self, reply: str, tokens: int) -> Draft:
-        """See `RemoteDraft`. Writes nothing while the engine has something else to do."""
+        """See `RemoteDraft`. Writes nothing while this computer is writing a reply."""
         if self._engine.busy():
             return Draft("", 0)
         request = replace(
@@ -132,19 +131,19 @@ class ServerDrafts:
         self._models = models
         self._preferences = preferences
         self._broadcast = broadcast
-        # added to and taken from on the session's thread
+        # changed on the session's thread
         self._streams: set[Stream] = set()
         loader.on_request(self._make_way)
 
     def _make_way(self) -> None:
-        """This computer is about to write a reply of its own."""
+        """Cancel all drafts: this computer is about to write a reply."""
         for stream in list(self._streams):
             stream.cancel()
 
     async def of_reply(self, asked: Asked, request: RemoteRequest) -> ServerDraft | None:
-        """None where nothing is to be drafted, or cannot be."""
+        """The draft for a reply; None if drafting is off or impossible."""
         wanted = request.speculation.draft
-        # nothing is loaded here for a server unless the user chose it
+        # no local model is loaded for a server unless the user chose it
         if wanted in ("", OWN_LAYERS, AUTOMATIC) or not request.model.checks_drafts:
             return None
         if not drafts_possible(request):
@@ -154,7 +153,7 @@ class ServerDrafts:
             return None
         settings = self._preferences.current
         load = LoadRequest(model, settings.engine)
-        # images come as text, as for every model that sees nothing
+        # images become text, as for every model without vision
         messages = tuple(replace(one, images=()) for one in request.messages)
         drafting = GenerationRequest(
             load,
@@ -177,7 +176,7 @@ class ServerDrafts:
         try:
             return self._models.find(key)
         except ModelProblem:
-            # the panel says so
+            # the panel reports it
             return None
 
     def _follower(self, load: LoadRequest) -> Callable[[GenerationEvent], None]:
@@ -186,7 +185,7 @@ class ServerDrafts:
         def follow(event: GenerationEvent) -> None:
             self._loader.follow(event, load)
             if isinstance(event, InMemory) and self._loader.has_loaded(load.model):
-                # a target of this computer, it drafts for the server's model
+                # loaded as a target, it drafts for the server's model
                 self._broadcast.tell(DraftState(load.model.name, True))
 
         def post(event: GenerationEvent) -> None:
@@ -199,7 +198,8 @@ class ServerDrafts:
 
 
 def draft_prompt(model: ModelRef, request: RemoteRequest) -> str | None:
-    """The chat by the draft's template, for a server that reads text; None without one."""
+    """The chat rendered with the draft's template, for a server that takes plain text; None if the
+    draft has no usable template."""
     # templates are slow to import, and few servers need them
     from headstart.engine.template import TemplateError
 
@@ -211,7 +211,7 @@ def draft_prompt(model: ModelRef, request: RemoteRequest) -> str | None:
         prompt = template.render(request.messages)
     except (ModelProblem, OSError, TemplateError):
         return None
-    # the server's tokenizer puts it there by itself
+    # the server's tokenizer adds it
     return prompt.removeprefix(facts.begin) if facts.begins and facts.begin else prompt
 
 

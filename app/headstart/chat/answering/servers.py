@@ -1,4 +1,4 @@
-"""Replies by servers. On the event loop's thread; requests are sent on a thread of their own."""
+"""Replies by servers. On the event loop's thread; a separate thread sends the requests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from headstart.chat.servers import Servers
 from headstart.core.servers import ServerModel
 from headstart.engine.remote.session import RemoteSession
 
-# the window draws what is new after the request was sent, as both take the processor; what has to
-# be imported or connected first is not waited for
+# the window redraws after the request is sent, as both need the processor; slower steps, such as
+# imports and connecting, are not waited for
 SENT_SECONDS = 0.02
 
 
@@ -36,7 +36,7 @@ class ServerAnswerer:
         self._preferences = preferences
 
     def check(self, model: ServerModel) -> None:
-        """Raises ConsentNeeded."""
+        """Raise ConsentNeeded."""
         self._servers.check_allowed(model)
 
     async def answer(self, model: ServerModel, asked: Asked) -> ReplyStream:

@@ -1,1 +1,1 @@
-"""Verbs about models: finding them on the hub, fetching them, and what lies here."""
+"""Actions on models: find them on the hub, download them, manage the installed ones."""

@@ -1,6 +1,6 @@
-"""Finding models: searches, repositories, what fits this computer, what can draft for what.
+"""Finding models: searches, repositories, fit on this computer, drafts for a model.
 
-On the event loop's thread; the hub is asked on worker threads, and only when the user asks.
+On the event loop's thread; the hub is queried on worker threads, and only when the user asks.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from headstart.engine.memory import memory
 from headstart.engine.speculation import compatibility
 from headstart.hub.cards import read_card
 
-# pages without a result after which a search has none
+# pages without a match after which a search ends
 _MOST_PAGES = 10
-# repositories that are looked at when drafts are looked for
+# repositories inspected in a search for drafts
 _MOST_DRAFTS = 4
 
-# problems with a repository that a token of the user's account may solve
+# repository problems that a token of the user's account may solve
 TOKEN_MAY_HELP = ("hub-gated", "hub-needs-token", "hub-forbidden", "hub-repository-gone")
 
 
 class ThisComputer(Struct, frozen=True):
-    """Bytes of memory, physical cores, what graphics card is used ("" for none), the bytes that are
-    free where downloads go, and the format that runs best."""
+    """Bytes of memory, physical cores, the graphics cards ("" for none), bytes free on the disk for
+    downloads, and the format that runs best."""
 
     memory: int
     cores: int
@@ -72,7 +72,7 @@ class FoundModels:
             with asking():
                 return self._next()
         except EnvironmentProblem:
-            # begins again the next time; what was shown is not shown twice
+            # starts over the next time; shown results are not repeated
             self._pages = None
             raise
 
@@ -110,7 +110,7 @@ class Discover:
         return await asyncio.to_thread(lambda: f"{self._hub.client.endpoint}/{repo}")
 
     async def named(self, text: str) -> str:
-        """The repository that a pasted link or name means; "" for words to search for."""
+        """The repository meant by a pasted link or name; "" for search words."""
         from headstart.hub.online.links import parse
 
         found = parse(text)
@@ -161,7 +161,7 @@ class Discover:
         return found
 
     def _shape(self, details: Details, variant: Variant) -> ModelShape:
-        """Quantizations of one model differ in their size only: one of them is asked."""
+        """The shape of a variant. Quantizations of a model differ only in size: one is fetched."""
         from headstart.hub.online.remote_model import RemoteModels
 
         key = (details.commit, variant.format, catalog_filter.without_quantization(variant))
@@ -173,8 +173,8 @@ class Discover:
     # --- drafts --------------------------------------------------------------------------
 
     async def drafts(self, details: Details, variant: Variant) -> list[DraftOffer]:
-        """Candidates that draft for a variant: models that are here, then some of the hub that look
-        like its family. Raises HubProblem, ModelProblem."""
+        """Draft candidates for a variant: installed models and heads, then similarly named models
+        on the hub. Raises HubProblem, ModelProblem."""
         if variant.format != "gguf" or details.heads:
             return []
         target = await asyncio.to_thread(self._remote_card, details, variant)
@@ -186,14 +186,14 @@ class Discover:
         return _sorted(found)
 
     async def drafts_for(self, model: InstalledModel) -> list[DraftOffer]:
-        """The same for a model that is here. Raises HubProblem, ModelProblem, OSError."""
+        """The same for an installed model. Raises HubProblem, ModelProblem, OSError."""
         if model.ref.format != "gguf":
             return []
         target = await asyncio.to_thread(read_card, model.ref)
         others = [one for one in await self._models.installed() if one.path != model.ref.path]
         found = await asyncio.to_thread(self._installed_drafts, target, others)
         own = cached_repository(model.ref.path)
-        # as its maker calls it, whatever the user does
+        # the maker's name, even if the user renamed it
         name = own.rpartition("/")[2] or model.ref.path.stem
         found += await self._heads.offers(name, target, own)
         if not any(offer.works is Works.YES for offer in found):
@@ -216,7 +216,7 @@ class Discover:
         return offers
 
     def _hub_drafts(self, like: Repository, target: ModelCard) -> list[DraftOffer]:
-        """Small models with the same family name, their vocabularies compared."""
+        """Small models of the same family, judged by their vocabulary too."""
         family = catalog_filter.family(like.name)
         largest = like.parameters / 4e9
         if not family:
@@ -258,10 +258,10 @@ class Discover:
         context = engine.context_length or automatic_context(Pair(target.shape), engine, free)
         return compatibility.judge(target, draft, context, engine, free)
 
-    # --- the list to begin with ----------------------------------------------------------
+    # --- recommended models --------------------------------------------------------------
 
     async def computer(self) -> ThisComputer:
-        """This computer's memory, cores and cards, for models."""
+        """This computer's resources for models."""
 
         def ask() -> ThisComputer:
             folder = self._hub.cache
@@ -275,8 +275,8 @@ class Discover:
         return await asyncio.to_thread(ask)
 
     async def recommended(self, at_start: bool = False) -> list[Recommended]:
-        """The models that people are happiest with on a computer like this one; `at_start` without
-        a look at its graphics cards, which takes a while."""
+        """The recommended models for a computer like this one; `at_start` skips the slow query of
+        its graphics cards."""
         from headstart.core.models.recommended import for_memory
         from headstart.hub.recommended import read_list
 
@@ -289,25 +289,25 @@ class Discover:
         return await asyncio.to_thread(ask)
 
     async def recommended_for(self, repo: str) -> Recommended | None:
-        """The entry of a repository in the list of models to begin with."""
+        """The entry of a repository in the list of recommended models."""
         from headstart.hub.recommended import read_list
 
         models = await asyncio.to_thread(read_list)
         return next((one for one in models if repo in (one.repo, one.mlx_repo)), None)
 
     async def recommended_variant(self, choice: Recommended) -> tuple[Details, Variant]:
-        """The recommended variant of its repository, as it is today; raises HubProblem."""
+        """The recommended variant as its repository has it today; raises HubProblem."""
         details = await self.details(choice.repo)
         variant = catalog_filter.matching(details.variants, choice.patterns)
         if variant is None:
             raise EnvironmentProblem("recommended-gone", name=choice.name, repo=choice.repo)
         return details, variant
 
-    # --- the key -------------------------------------------------------------------------
+    # --- the token -----------------------------------------------------------------------
 
     async def set_token(self, token: str) -> tuple[str, Told | None]:
-        """Keep a token of the user's account ("": forget it). Returns the account's name, and what
-        the user should know; raises HubProblem, DownloadProblem for a token that cannot be used."""
+        """Keep a token of the user's account ("": forget it). Returns the account's name and a
+        notice for the user, if any; raises HubProblem, DownloadProblem for an unusable token."""
 
         def ask() -> tuple[str, Told | None]:
             with asking():

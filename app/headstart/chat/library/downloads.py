@@ -1,5 +1,5 @@
-"""Downloads: what the user does with them, and who hears how far they are. On the event loop's
-thread; the queue has threads of its own and is made when it is first needed.
+"""Downloads: the user's actions on them, and reports of their progress. On the event loop's thread;
+the queue has its own threads and is created on first use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from headstart.core.settings.schema import Settings
 if TYPE_CHECKING:
     from headstart.hub.downloads.queue import DownloadQueue as Queue
 
-# how often the window is told how far they are; seconds
+# seconds between two progress reports to the window
 _TICK = 0.25
 
 
@@ -43,20 +43,20 @@ class Downloads:
         self._making: asyncio.Future[Queue] | None = None
         self._ticking = False
         self._closed = False
-        # ends that were told, by download
+        # reported ends, by download
         self._told: dict[str, int] = {}
         self._limits: tuple[int, float] | None = None
         preferences.listen(self._on_settings, "library")
 
-    # --- what is going on ----------------------------------------------------------------
+    # --- state ---------------------------------------------------------------------------
 
     @property
     def all(self) -> tuple[Download, ...]:
-        """In the order in which they come."""
+        """All downloads, in the order of the queue."""
         return () if self._queue is None else self._queue.all()
 
     async def wake(self) -> None:
-        """Go on with what was being downloaded when the program ended."""
+        """Resume the downloads that were running when the program ended."""
         if self._book is not None and await asyncio.to_thread(self._book.exists):
             queue = await self._ready()
             await asyncio.to_thread(queue.sweep)
@@ -66,16 +66,16 @@ class Downloads:
     async def close(self) -> None:
         self._closed = True
         if self._making is not None:
-            # it may only just be on its way; who asked for it was told if it could not be made
+            # the queue may still be in the making; a failure was reported to its caller
             with contextlib.suppress(Exception):
                 queue = await self._making
                 await asyncio.to_thread(queue.close)
 
-    # --- what the user does --------------------------------------------------------------
+    # --- actions of the user -------------------------------------------------------------
 
     async def add(self, wanted: Sequence[DownloadRequest]) -> None:
-        """Fetch them, one after another; raises EnvironmentProblem, also for a file that the
-        hub does not serve over plain HTTP."""
+        """Queue these downloads in order; raises EnvironmentProblem, also for a file too large for
+        the hub to serve over plain HTTP."""
         for one in wanted:
             large = next((file for file in one.files if file.size > LARGEST_HTTP), None)
             if large is not None:
@@ -120,7 +120,7 @@ class Downloads:
         from headstart.hub.downloads.queue import DownloadQueue as Queue
 
         def changed() -> None:
-            # from whatever thread; the loop may have ended
+            # called from any thread; the loop may have ended
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._on_change)
 
@@ -133,11 +133,11 @@ class Downloads:
             self._limits = limits
             self._queue.set_limits(*limits)
 
-    # --- who hears of it -----------------------------------------------------------------
+    # --- reports -------------------------------------------------------------------------
 
     def _on_change(self) -> None:
         if self._queue is None or self._closed:
-            # nobody is there any more who could be told
+            # no listener is left
             return
         now = self._queue.all()
         # counted, not compared by state: one may fail twice before this is called

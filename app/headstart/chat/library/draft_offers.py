@@ -1,5 +1,5 @@
-"""Heads for a model: those that are here, else one of the hub. Asks the hub on worker threads, and
-only when the user asks.
+"""Heads for a model: the installed ones, else one from the hub. Queries the hub on worker threads,
+and only when the user asks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headstart.engine.speculation.compatibility import PairVerdict
 from headstart.engine.speculation.head_fit import judge_head
 from headstart.hub.heads import head_shape, read_head
 
-# repositories that are looked at when heads of one kind are looked for
+# repositories inspected in a search for heads of one kind
 _MOST = 2
 
 
@@ -49,8 +49,8 @@ class FoundHeads:
         self._preferences = preferences
 
     async def offers(self, name: str, target: ModelCard, own: str = "") -> list[DraftOffer]:
-        """Heads that were made for `target`, whose repository or file has this name; of the hub
-        only where none is here. `own`: the repository that a model came from. Raises HubProblem,
+        """Heads made for `target`; from the hub only if none is installed. `name`: of the target's
+        repository or file. `own`: the repository the target came from. Raises HubProblem,
         ModelProblem."""
         here = await self._models.heads()
         found = await asyncio.to_thread(self._installed, target, here)
@@ -72,7 +72,7 @@ class FoundHeads:
         return offers
 
     def _online(self, name: str, target: ModelCard, own: str) -> list[DraftOffer]:
-        """The first that fits: beside the model, else of each kind in turn."""
+        """The first head that fits: from the model's own repository, else each kind in turn."""
         likely = [own] if own else []
         for words in ("", *catalog_filter.head_searches(name)):
             if words:
@@ -93,7 +93,7 @@ class FoundHeads:
         try:
             details = self._hub.client.details(repo)
         except DownloadProblem:
-            # private, gone, or a folder that is called like one
+            # private, gone, or a local folder named like a repository
             return None
         variant = catalog_filter.draft_variant(details.all_heads)
         if variant is None:
@@ -113,7 +113,7 @@ class FoundHeads:
     def _verdict(
         self, target: ModelCard, facts: HeadFacts | None, shape: ModelShape
     ) -> PairVerdict | None:
-        """None where it was made for another model."""
+        """The verdict on a head; None if it cannot draft for `target`."""
         if facts is None:
             return None
         engine, free = self._preferences.current.engine, memory()

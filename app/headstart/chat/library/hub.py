@@ -1,5 +1,5 @@
-"""The hub and what goes with it, made when it is first needed: nothing of it is imported, and
-nobody is asked anything, before the user wants it.
+"""The hub's client, cache and token. Created on first use: nothing is imported and no request is
+sent before the user wants it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from headstart.storage.adapters.keychain import Keychain
 if TYPE_CHECKING:
     from headstart.hub.online.client import HubClient
 
-# under what the keychain has the key of a hub, by its address
+# the keychain's entry for a hub's token, by host
 _ACCOUNT = "hub {host}"
 
 
 class Hub:
-    """Any worker thread. `cache` and `endpoint` are the environment's, unless tests say others."""
+    """Any worker thread. `cache` and `endpoint` come from the environment, except in tests."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Hub:
 
     @property
     def client(self) -> HubClient:
-        """Imports the hub's library."""
+        """The client; the first use imports the hub's library."""
         with self._lock:
             if self._client is None:
                 from headstart.hub.online.client import HubClient
@@ -49,7 +49,7 @@ class Hub:
 
     @property
     def cache(self) -> Path:
-        """The folder that Hugging Face's tools share."""
+        """The cache folder shared by Hugging Face's tools."""
         if self._cache is None:
             from headstart.hub.downloads.places import shared_cache
 
@@ -61,8 +61,8 @@ class Hub:
         return urlsplit(self.client.endpoint).netloc
 
     def set_token(self, token: str) -> Told | None:
-        """Keep a key in the system's keychain, or forget it (""); returns what the user should
-        know, if anything."""
+        """Keep a token in the system's keychain, or forget it (""); return a notice for the user,
+        if any."""
         if not token:
             self._keychain.forget(self._account)
             return None
@@ -73,6 +73,6 @@ class Hub:
         return _ACCOUNT.format(host=self.host)
 
     def _token(self) -> str | None:
-        # a keychain may ask its user for a password: only where it has something
+        # a keychain may ask for a password: queried only if it holds a token
         known = self._preferences.current.library.has_token
         return self._keychain.get(self._account) if known else None

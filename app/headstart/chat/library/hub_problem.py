@@ -1,4 +1,4 @@
-"""Errors of the hub's client, as problems that can be told."""
+"""Errors of the hub's client, as problems to show to the user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headstart.core.told import Told, told
 
 
 class HubProblem(EnvironmentProblem):
-    """The hub cannot be asked now, or does not give what was asked for."""
+    """The hub cannot be reached, or refuses a request."""
 
     def __init__(self, why: Told) -> None:
         super().__init__(why.code)
@@ -19,12 +19,12 @@ class HubProblem(EnvironmentProblem):
 
 @contextmanager
 def asking() -> Iterator[None]:
-    """Raises HubProblem for what the client says of the network and of the hub."""
+    """Turn the client's network and hub errors into HubProblem."""
     from headstart.hub.downloads.source import Unavailable
 
     try:
         yield
     except Unavailable as error:
-        # a question is asked again by hand, a download goes on by itself
+        # a query is repeated by hand, a download resumes by itself
         offline = error.why.code == "download-no-network"
         raise HubProblem(told("hub-no-network") if offline else error.why) from error

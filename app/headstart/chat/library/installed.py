@@ -1,5 +1,5 @@
-"""Installed models, and the user's actions on them. On the event loop's thread; files are looked at
-on a worker thread."""
+"""Installed models, and the user's actions on them. On the event loop's thread; files are read on a
+worker thread."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from headstart.storage.worker import Storage
 
 
 class Leaving(Struct, frozen=True):
-    """Effects of removing a model. `size`: bytes that come back; `program`: whose folder it is;
-    `chats`: how many would have to choose another one; `draft_of`: whether it drafts somewhere."""
+    """Effects of removing a model. `size`: bytes freed; `program`: owner of its folder; `chats`:
+    number of chats that need another model; `is_draft`: the settings name it as a draft."""
 
     model: InstalledModel
     size: int
@@ -50,7 +50,7 @@ class Installed:
     # --- looking -------------------------------------------------------------------------
 
     async def look(self) -> list[InstalledModel]:
-        """Everything that is here, with the reason where it cannot be used."""
+        """All installed models; an unusable one has a reason."""
         opened = self._preferences.current.model_files
         found = await asyncio.to_thread(self._shelf.look, opened)
         await self._follow(await asyncio.to_thread(self._shelf.moved))
@@ -58,10 +58,10 @@ class Installed:
         return [_judged(model, backend) for model in found]
 
     async def card(self, model: InstalledModel) -> ModelCard:
-        """Everything that its file says; raises ModelProblem, OSError."""
+        """All facts in the model's file; raises ModelProblem, OSError."""
         return await asyncio.to_thread(read_card, model.ref)
 
-    # --- what the user says --------------------------------------------------------------
+    # --- the user's choices --------------------------------------------------------------
 
     async def rename(self, content: str, name: str) -> None:
         await asyncio.to_thread(self._shelf.rename, content, name)
@@ -71,47 +71,47 @@ class Installed:
         await asyncio.to_thread(self._shelf.set_notes, content, notes)
 
     async def used(self, key: str) -> None:
-        """A reply was written with it."""
+        """Note that a reply was just written with this model."""
         await asyncio.to_thread(self._shelf.used, key, time.time())
 
     async def chats_with(self, model: InstalledModel) -> int:
-        """Number of chats that use it."""
+        """Number of chats that use the model."""
         return await self._storage.run(lambda store: store.chats.using(model.ref.key))
 
     def request(self, model: InstalledModel) -> LoadRequest:
-        """A request that loads it without a chat."""
+        """A request to load the model without a chat."""
         return LoadRequest(model.ref, self._preferences.current.engine, None)
 
     def keep(self, key: str, kept: bool) -> None:
-        """Keep it loaded when it is idle, or no longer."""
+        """Keep a model loaded while idle, or no longer."""
         library = self._preferences.current.library
         others = tuple(one for one in library.kept if one != key)
         self._preferences.update(library=changed(library, kept=(*others, key) if kept else others))
 
     def options(self, model: ModelRef) -> ModelOptions:
-        """Options that chats with this model inherit."""
+        """Options inherited by chats with this model."""
         own = (one for one in self._preferences.current.models if one.key == model.key)
         return next(own, ModelOptions(key=model.key))
 
     def set_options(self, options: ModelOptions) -> None:
-        """Options that say nothing are not kept."""
+        """Set a model's options; empty ones are dropped."""
         others = [one for one in self._preferences.current.models if one.key != options.key]
         says = [options] if options != ModelOptions(key=options.key) else []
         self._preferences.update(models=(*others, *says))
 
     def use_for_new(self, model: ModelRef) -> None:
-        """New chats are answered by it."""
+        """Use this model in new chats."""
         self._preferences.update(model=model.key)
 
     def add_folder(self, folder: Path) -> None:
-        """Look there too, from now on."""
+        """Search this folder for models too."""
         folders = self._preferences.current.library.folders
         if str(folder) not in folders:
             self._set_folders((*folders, str(folder)))
         self._broadcast.tell(ModelsChanged())
 
     def remove_folder(self, folder: str) -> None:
-        """Look there no more; its files stay."""
+        """Stop searching this folder; its files stay."""
         folders = self._preferences.current.library.folders
         self._set_folders(tuple(one for one in folders if one != folder))
         self._broadcast.tell(ModelsChanged())
@@ -121,7 +121,7 @@ class Installed:
         self._preferences.update(library=library)
 
     def unlist(self, model: InstalledModel) -> None:
-        """Forget a file that was opened; it stays where it is."""
+        """Forget a file the user opened; it stays on disk."""
         files = self._preferences.current.model_files
         kept = tuple(name for name in files if name != model.ref.key)
         self._preferences.update(model_files=kept)
@@ -130,7 +130,7 @@ class Installed:
     # --- removing ------------------------------------------------------------------------
 
     async def leaving(self, model: InstalledModel) -> Leaving:
-        """Effects of removing it; raises ModelProblem for what is not ours to remove."""
+        """Effects of removing a model; raises ModelProblem if it is not ours to remove."""
         plan = await asyncio.to_thread(removal.plan, model)
         key = model.ref.key
         chats = await self._storage.run(lambda store: store.chats.using(key))
@@ -140,17 +140,17 @@ class Installed:
         return Leaving(model, plan.size, len(plan.files), plan.program, chats, key in drafts)
 
     async def remove(self, model: InstalledModel) -> int:
-        """Remove its files; returns the bytes that came back. Raises ModelProblem."""
+        """Remove a model's files; return the bytes freed. Raises ModelProblem."""
         plan = await asyncio.to_thread(removal.plan, model)
         await asyncio.to_thread(removal.remove, plan)
         await asyncio.to_thread(self._shelf.forget, model.ref.key)
         self.unlist(model)
         return plan.size
 
-    # --- what moved ----------------------------------------------------------------------
+    # --- moved models --------------------------------------------------------------------
 
     async def _follow(self, moved: list[Moved]) -> None:
-        """Chats and settings name where models lie now."""
+        """Update moved models' locations in chats and settings."""
         for move in moved:
             self._preferences.update(**_moved(self._preferences.current, move))
             for chat_id in await self._move_chats(move):

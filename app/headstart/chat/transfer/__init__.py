@@ -1,1 +1,1 @@
-"""Conversations in and out: files to chats of the database, and back."""
+"""Import and export of conversations: files to chats in the database, and back."""

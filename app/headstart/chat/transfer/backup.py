@@ -1,10 +1,10 @@
-"""Backups of everything that a user wrote or set: made while the program runs, and put back without
-losing what came since.
+"""Backups of all the user's chats and settings: made while the program runs, and restored without
+losing newer data.
 
-A backup is a zip with the database (copied through SQLite's own means), files and images, settings
-and what is known of models. Restoring is a merge: chats and messages that are missing come back,
-what is here stays. The copies that are made every day, and before each change of the schema, are
-restored in the same way. On the event loop's thread; the work is on worker threads.
+A backup is a zip with the database (copied through SQLite's backup API), files and images, settings
+and the list of models. Restoring is a merge: missing chats and messages come back, existing ones
+stay. The automatic copies, made daily and before each schema change, are restored in the same way.
+On the event loop's thread; the work runs on worker threads.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SUFFIX = ".headstart-backup.zip"
 
 
 class Places(Struct, frozen=True):
-    """Paths of a home's files."""
+    """Paths of the files in a home folder."""
 
     database: Path
     backups: Path
@@ -55,8 +55,7 @@ class Places(Struct, frozen=True):
 
 
 class Copy(Struct, frozen=True):
-    """A copy that the program made itself; seconds since 1970, bytes. `kind`: "daily" or
-    "schema"."""
+    """An automatic copy of the database; seconds since 1970, bytes. `kind`: "daily" or "schema"."""
 
     path: Path
     made_at: float
@@ -65,7 +64,7 @@ class Copy(Struct, frozen=True):
 
 
 class Making(Struct):
-    """A backup on its way: `stop` ends it soon; files that are in it, of how many."""
+    """A backup being made: `stop` ends it soon; `count` of `total` files are in it."""
 
     stop: threading.Event = field(default_factory=threading.Event)
     count: int = 0
@@ -80,7 +79,7 @@ class Backups:
         preferences: Preferences,
         broadcast: Broadcast,
     ) -> None:
-        """Without places there is nothing to copy: tests of other things."""
+        """Without `places` (in unrelated tests) there is nothing to copy."""
         self._storage = storage
         self._places = places
         self._preferences = preferences
@@ -91,8 +90,8 @@ class Backups:
         return await asyncio.to_thread(self._copies)
 
     async def make(self, path: Path, making: Making) -> bool:
-        """Write a backup; whether it was not stopped. The file is complete or does not exist.
-        Raises EnvironmentProblem."""
+        """Write a backup; False if it was stopped. The file is complete or does not exist. Raises
+        EnvironmentProblem."""
         return await asyncio.to_thread(self._make, path, making)
 
     async def plan(self, path: Path, run: ImportJobRun) -> ImportPlan:
@@ -109,7 +108,7 @@ class Backups:
         return await asyncio.to_thread(look)
 
     async def restore(self, path: Path, run: ImportJobRun, with_settings: bool = False) -> Result:
-        """Bring back what is missing; `with_settings`: settings as they were, too. Raises
+        """Restore missing chats and messages; `with_settings`: the backup's settings too. Raises
         EnvironmentProblem."""
         settings: list[Settings] = []
 
@@ -190,9 +189,9 @@ class Backups:
         blobs = sorted(places.blobs.glob("*/*")) if places.blobs.is_dir() else []
         making.total = len(blobs) + 1
         with contextlib.closing(sqlite3.connect(copy)) as connection:
-            # the index of words is made again where the backup is used
+            # the search index is rebuilt where the backup is restored
             search_tables.empty(connection)
-            # deleted text is zeros
+            # drops the zeroed pages of deleted text
             connection.execute("VACUUM")
             counts = [
                 connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
@@ -220,14 +219,14 @@ class Backups:
             for blob in blobs:
                 if making.stop.is_set():
                     return
-                # images are compressed already
+                # images are already compressed
                 with contextlib.suppress(FileNotFoundError):
                     archive.write(blob, f"blobs/{blob.name}", zipfile.ZIP_STORED)
                 making.count += 1
 
 
-# settings that a backup does not bring back: they are about this computer, and this window
-# where things lie is this computer's; what may go over the network is said here, by the user
+# settings that a restore leaves alone: paths belong to this computer, and the user decides on it
+# what may use the network
 _OF_THIS_COMPUTER = (
     "mirror_folder",
     "updates",
@@ -235,8 +234,8 @@ _OF_THIS_COMPUTER = (
 
 
 def _asked_again(found: Sequence[Connection], now: Sequence[Connection]) -> tuple[Connection, ...]:
-    """Servers of a backup: none may be sent words that may not be now, and no file of certificates
-    comes along that was not chosen here."""
+    """Servers of a backup, each with the consent and the certificate file it has on this computer
+    now: a restore brings neither."""
     known = {(one.id, one.url): one for one in now}
     return tuple(
         replace(

@@ -1,5 +1,4 @@
-"""The contents of a backup, or of a copy of the database: opened beside ours, its chats one by
-one."""
+"""The contents of a backup or of a database copy: opened beside our database, chat by chat."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ _MAGIC = b"SQLite format 3\0"
 
 @contextlib.contextmanager
 def opened(path: Path, home: Storage, scratch: Path | None) -> Iterator[BackupSource]:
-    """A backup's database; its file is never touched. `home`: where files are that it names only.
-    Raises EnvironmentProblem."""
+    """Open a copy of a backup's database; its file is never touched. `home`: has the files that an
+    automatic copy only refers to. Raises EnvironmentProblem."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(scratch_folder(scratch))
         archive: Archive | None = None
@@ -46,7 +45,7 @@ def opened(path: Path, home: Storage, scratch: Path | None) -> Iterator[BackupSo
                 shutil.copyfile(path, copy)
                 log = path.with_name(f"{path.name}-wal")
                 if log.is_file():
-                    # of a program that was killed: what it wrote last
+                    # the last writes of a killed program
                     shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
             else:
                 raise ImportProblem("backup-not-known", name=path.name)
@@ -65,7 +64,7 @@ class BackupSource:
     def __init__(
         self, storage: Storage, archive: Archive | None, home: Storage, beside: Path
     ) -> None:
-        """`beside`: where files of a whole home lie."""
+        """`beside`: the folder of files next to the database of a whole home folder."""
         self._storage = storage
         self._beside = Blobs(beside)
         self._archive = archive
@@ -73,7 +72,7 @@ class BackupSource:
 
     @property
     def settings(self) -> Path | None:
-        """The file with the settings of then."""
+        """The backup's settings file; None if it has none."""
         if self._archive is None or SETTINGS not in self._archive.members:
             return None
         return self._archive.unpacked(SETTINGS)
@@ -95,7 +94,7 @@ class BackupSource:
         if self._archive is not None and member in self._archive.members:
             return bytes(self._archive.data(member))
         try:
-            # automatic copies leave files where they are
+            # automatic copies do not include files
             ref = BlobRef(digest, 0, "")
             return self._home.submit(lambda store: store.blobs.get(ref)).result()
         except EnvironmentProblem:

@@ -1,4 +1,4 @@
-"""One export, on a worker thread: chats are read, written, and renamed into place."""
+"""One export, on a worker thread: reads chats, writes the file, and renames it into place."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from headstart.exchange.names import Names
 from headstart.exchange.tree import ExchangeChat
 from headstart.storage.worker import Storage, Store
 
-# chats that are read at once
+# chats read at once
 _READ = 8
 _COMPRESSION = 3
 
 
 class ExportContext(Protocol):
-    """Facts of the program that a file has: names of models, prompts, and the window's means."""
+    """Sources for an export: model names, system prompts, and the window's renderers."""
 
     @property
     def renderers(self) -> Mapping[str, Render]: ...
@@ -74,7 +74,7 @@ class Job:
             ) from error
 
     def conversations(self) -> Iterator[ExchangeChat]:
-        """One after another; chats that are gone are left out."""
+        """Yield the chats one by one; missing ones are left out."""
         models = self._context.models()
         ids = list(self._sources)
         for start in range(0, len(ids), _READ):
@@ -103,13 +103,13 @@ class Job:
             try:
                 blobs[digest] = store.blobs.get(BlobRef(digest, 0, ""))
             except EnvironmentProblem:
-                # it says so in the window too; the words are there
+                # the window reports the missing file too; the text is exported
                 continue
         return replace(tree, blobs=blobs)
 
     def _conversation(self, tree: ChatTree, models: ModelNames) -> ExchangeChat:
         if self._open_parts:
-            # a reply that is being written is in no part yet; it may have ended since
+            # a reply being written has no stored parts yet; it may have ended since
             messages = tuple(
                 replace(one, parts=self._open_parts.get(one.id, one.parts))
                 if one.status is MessageStatus.OPEN
@@ -141,7 +141,7 @@ class Job:
         for conversation in self.conversations():
             name = given.take(conversation.title, self._format.suffix)
             while name.casefold() in taken:
-                # an existing file belongs to somebody
+                # an existing file is never overwritten
                 name = given.take(conversation.title, self._format.suffix)
             write_whole(folder / name, self._bytes(conversation), wait=False, shared=True)
             count += 1
@@ -185,6 +185,6 @@ class Job:
 
 
 def _in_folder(conversation: ExchangeChat, name: str) -> str:
-    """Folders of chats are folders of the archive; their names lead nowhere else."""
+    """The path in the archive: folders of chats become folders; their names cannot lead outside."""
     parts = [part.strip(" .") for part in conversation.folder.split("/")]
     return "/".join([*(part for part in parts if part), name])

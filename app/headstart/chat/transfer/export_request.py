@@ -10,11 +10,11 @@ from headstart.exchange.include import Include
 
 
 class ExportCancelled(Exception):
-    """The user stopped it."""
+    """The user stopped the export."""
 
 
 class ExportJobRun(Struct):
-    """One export: `stop` from any thread ends it soon; how many chats are written, of how many."""
+    """One export: `stop` from any thread ends it soon; `count` of `total` chats are written."""
 
     stop: threading.Event = field(default_factory=threading.Event)
     count: int = 0
@@ -22,10 +22,10 @@ class ExportJobRun(Struct):
 
 
 class ExportRequest(Struct, frozen=True):
-    """An export to write, and its form; `chats` empty for everything that is in the list."""
+    """An export to write, and its format; empty `chats` for all listed chats."""
 
     chats: tuple[str, ...]
     format: str
     include: Include
-    # with the bytes of files and images
+    # include the bytes of files and images
     blobs: bool = True

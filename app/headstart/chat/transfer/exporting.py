@@ -1,5 +1,5 @@
-"""Chats out: one, several or all, in any format. A file is complete or does not exist; long work
-shows how far it is, and can be cancelled."""
+"""Export of chats: one, several or all, in any format. A file is complete or does not exist; long
+work shows its progress and can be cancelled."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from headstart.exchange.include import Include
 from headstart.hub.shelf import Shelf
 
 if TYPE_CHECKING:
-    # with the first export, not with the program
+    # imported with the first export, not at the start
     from headstart.chat.transfer.trees import ModelNames
     from headstart.exchange.copying import Copied
     from headstart.exchange.formats import FileFormat, Render
     from headstart.exchange.tree import ExchangeChat
 
-# the format that loses nothing
+# the lossless format
 LOSSLESS = "headstart"
 
 
@@ -43,19 +43,19 @@ class Exporting:
         self._reply_in = reply_in
         self._shelf = shelf
         self._preferences = preferences
-        # of formats that need the window's own means, by code
+        # for formats that only the window can render, by code
         self.renderers = dict(renderers or {})
 
     @staticmethod
     def wanted(
         chats: Sequence[str], form: str, *, reasoning: bool, stats: bool, branches: bool
     ) -> ExportRequest:
-        """An export request; no chats for all of the list."""
+        """An export request; no chats: all listed ones."""
         return ExportRequest(tuple(chats), form, Include(reasoning, stats, branches))
 
     async def write(self, wanted: ExportRequest, path: Path, run: ExportJobRun) -> int:
-        """Write to a file, or into a folder that is there, a file for each chat; returns how many.
-        Raises EnvironmentProblem, or Cancelled."""
+        """Write to a file, or to one file per chat in an existing folder; return the number of
+        chats. Raises EnvironmentProblem, ExportCancelled."""
         chats = list(wanted.chats) or await self._databases.ids()
         run.total = len(chats)
         open_parts = {
@@ -85,7 +85,7 @@ class Exporting:
         return await asyncio.to_thread(work)
 
     async def conversation(self, chat_id: str, blobs: bool = False) -> ExchangeChat:
-        """One chat, as it is now; raises EnvironmentProblem where it is gone."""
+        """The current state of one chat; raises EnvironmentProblem if it is gone."""
         wanted = ExportRequest((chat_id,), LOSSLESS, Include(), blobs)
         reply = self._reply_in(chat_id)
         parts = {reply.message_id: reply.parts} if reply is not None else {}
@@ -112,21 +112,21 @@ class Exporting:
         return ModelNames(self._shelf.look(self._preferences.current.model_files))
 
     def system_prompt(self, tree: ChatTree) -> str:
-        """The one that holds for a chat, wherever it is set."""
+        """The effective system prompt of a chat, wherever it is set."""
         settings, chat = self._preferences.current, tree.chat
         model = chat.model or settings.model
         return system_prompt(chat, effective(settings, chat.options, model, above=chat.above))
 
 
 def formats() -> tuple[FileFormat, ...]:
-    """Formats in which chats are written."""
+    """Formats for export."""
     from headstart.exchange.formats import FORMATS
 
     return FORMATS
 
 
 def file_name(title: str) -> str:
-    """A title as a name that every system takes, without an ending."""
+    """A title as a file name valid on every system, without a suffix."""
     from headstart.exchange import names
 
     return names.file_name(title)

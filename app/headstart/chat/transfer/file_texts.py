@@ -1,5 +1,5 @@
-"""Words of files that come with conversations: read as if they had been attached, so that a chat
-that goes on knows them. On a worker thread; documents are read in a child process."""
+"""Texts of files imported with conversations: extracted as if attached, so that the model knows
+them when the chat continues. On a worker thread; documents are read in a child process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headstart.extraction.texts import decode
 
 
 class FileTexts:
-    """The texts of the files of one import; a file that several chats have is read once."""
+    """The texts of the files in one import; a file shared by several chats is read once."""
 
     def __init__(self, report: Report, run: ImportJobRun) -> None:
         self._report = report
@@ -27,7 +27,7 @@ class FileTexts:
         self._known: dict[str, Extracted | None] = {}
 
     def filled(self, conversation: ExchangeChat) -> ExchangeChat:
-        """The conversation with the text of its files; what cannot be read is told, and stays."""
+        """The conversation with the texts of its files; unreadable files are reported and kept."""
         blobs = conversation.blobs
         if not any(_wants(part, blobs) for node in conversation.nodes for part in node.parts):
             return conversation
@@ -69,7 +69,7 @@ def _wants(part: Part, blobs: Mapping[str, bytes]) -> bool:
 
 
 def _extracted(data: bytes, name: str) -> Extracted:
-    """Plain text is read here, at once; for everything else there is the child."""
+    """Extract a file's text: plain text in this process, all other kinds in a child process."""
     if len(data) > LARGEST:
         raise EnvironmentProblem("attachment-too-large", name=name)
     kind = kind_of(data, name)

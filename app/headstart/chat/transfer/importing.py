@@ -1,4 +1,4 @@
-"""Files in: what they have is read on a worker thread, and taken into the database by `intake`."""
+"""Import of files: read on a worker thread, and stored in the database by `intake`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from headstart.hub.shelf import Shelf
 from headstart.storage.worker import Storage
 
 if TYPE_CHECKING:
-    # with the first import, not with the program
+    # imported with the first import of chats, not at the start
     from headstart.chat.transfer.trees import ModelNames
     from headstart.exchange.tree import ExchangeChat
 
 log = logging.getLogger(__name__)
 
-# seconds
+# seconds until a leftover folder is removed
 _OLD = 86_400
 
 
@@ -42,7 +42,7 @@ class Importing:
         broadcast: Broadcast,
         scratch: Path | None = None,
     ) -> None:
-        """`scratch`: a folder for what has to be unpacked."""
+        """`scratch`: the folder to unpack archives in."""
         self._storage = storage
         self._shelf = shelf
         self._preferences = preferences
@@ -50,7 +50,7 @@ class Importing:
         self._scratch = scratch
 
     async def recognised(self, paths: Sequence[Path]) -> set[Path]:
-        """Those of the files that are conversations, by what is in them; folders always are."""
+        """The files whose contents are conversations; folders always count."""
 
         def work() -> set[Path]:
             from headstart.exchange import detect
@@ -66,7 +66,7 @@ class Importing:
                     try:
                         material = open_material(path, folder)
                     except EnvironmentProblem:
-                        # whoever reads it says why
+                        # the import itself reports the reason
                         continue
                     with contextlib.closing(material):
                         if detect.recognise(material, Report()):
@@ -76,7 +76,7 @@ class Importing:
         return await asyncio.to_thread(work)
 
     async def plan(self, paths: Sequence[Path], run: ImportJobRun) -> ImportPlan:
-        """Plan an import, with the items left out; nothing is changed."""
+        """Plan an import, including the items it would leave out; nothing is changed."""
         report = Report()
 
         def work() -> ImportPlan:
@@ -88,7 +88,7 @@ class Importing:
         return await asyncio.to_thread(work)
 
     async def run(self, paths: Sequence[Path], run: ImportJobRun) -> Result:
-        """Take the chats in; raises EnvironmentProblem where the database cannot be written."""
+        """Import the chats; raises EnvironmentProblem if the database cannot be written."""
         report = Report()
 
         def work() -> Result:
@@ -128,7 +128,7 @@ class Importing:
 
         for found in self._conversations(paths, report, run):
             source = detect.title_of_source(found.source)
-            # messages in Markdown have no ids; a mirrored file says which chat it is
+            # messages in Markdown have no ids; a mirrored file names its chat
             linear = found.source == MARKDOWN
             also = found.id if linear and ids.is_own(found.id) else ""
             yield IncomingChat(to_tree(fill(found), models), source, linear, also)
@@ -152,7 +152,7 @@ class Importing:
                 except EnvironmentProblem as problem:
                     report.problem(path.name, problem.told)
                 except Exception:
-                    # ours, but what else was chosen comes in
+                    # our bug, but the other chosen files are imported
                     log.exception("a file could not be read")
                     report.skip(path.name, "import-unreadable")
                 finally:
@@ -161,12 +161,12 @@ class Importing:
 
 @contextlib.contextmanager
 def scratch_folder(inside: Path | None) -> Iterator[Path]:
-    """A folder for as long as it is needed; what a killed program left there goes."""
+    """A temporary folder; leftovers of a killed program are removed."""
     if inside is not None:
         inside.mkdir(parents=True, exist_ok=True)
         for path in inside.iterdir():
             with contextlib.suppress(OSError):
-                # one that is in use is not a day old
+                # a folder in use is less than a day old
                 if time.time() - path.stat().st_mtime > _OLD:
                     shutil.rmtree(path)
     with tempfile.TemporaryDirectory(dir=inside, ignore_cleanup_errors=True) as folder:

@@ -1,8 +1,8 @@
-"""Taking chats into the database, wherever they come from: a dry run, and the real one.
+"""Takes chats from any source into the database: a dry run, and the real import.
 
-Reading runs on a worker thread, in batches that the storage thread writes one after another, so
-that the window and a reply that is being written never wait long. A chat comes in whole or not at
-all; whatever ends it, the next time goes on with what is missing. Any thread but the storage's own.
+A worker thread reads batches, which the storage thread writes one by one, so that the window and a
+reply being written never wait long. A chat is imported whole or not at all; after an interruption,
+the next import adds the missing ones. Any thread but the storage's own.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from headstart.core.chats.tree import ChatTree, KnownChat
 from headstart.exchange.report import Report
 from headstart.storage.worker import Storage, Store
 
-# messages and chats that are written at once: about 20 ms of the storage thread
+# messages and chats per batch: about 20 ms of the storage thread
 _MESSAGES, _CHATS = 300, 40
-# of files and images that count as much as a message
+# bytes of files and images that count as one message
 _BYTES = 20_000
 
-# new; there with fewer messages; there as it is; in the trash
+# not stored yet; stored with fewer messages; stored with all messages; in the trash
 State = Literal["new", "more", "here", "trash"]
 
 
 class IncomingChat(Struct, frozen=True):
-    """A chat on its way in. `source`: the program or file, as people call it. `linear`: its
-    messages have no ids of their own, so that it is here already where the chat is."""
+    """A chat to import. `source`: name of the program or file it is from. `linear`: its messages
+    have no ids, so that it counts as present if the chat exists."""
 
     tree: ChatTree
     source: str
     linear: bool = False
-    # the id of the chat of ours that it says it is
+    # the id of the chat of ours it claims to be
     also: str = ""
 
     @property
@@ -45,7 +45,7 @@ class IncomingChat(Struct, frozen=True):
 
 
 class Planned(Struct, frozen=True):
-    """A chat that a file has: what it is called, where it comes from, and what is here of it."""
+    """A chat in a file: its title, its source, and its state in our database."""
 
     id: str
     title: str
@@ -58,9 +58,9 @@ class Planned(Struct, frozen=True):
 class ImportPlan(Struct):
     chats: list[Planned] = field(default_factory=list)
     report: Report = field(default_factory=Report)
-    # it was stopped before its end
+    # the dry run was stopped early
     stopped: bool = False
-    # it is a backup that has settings too
+    # the source is a backup that includes settings
     has_settings: bool = False
 
     def count(self, *states: State) -> int:
@@ -68,7 +68,8 @@ class ImportPlan(Struct):
 
 
 class Result(Struct):
-    """Result of an import: chats that are new, that got messages, that came back from the trash."""
+    """Result of an import: counts of chats that are new, gained messages, left the trash, or were
+    complete already."""
 
     new: int = 0
     more: int = 0
@@ -77,13 +78,13 @@ class Result(Struct):
     messages: int = 0
     report: Report = field(default_factory=Report)
     stopped: bool = False
-    # the id of the first that came in or came back; "" for none
+    # the id of the first chat added or restored; "" for none
     first: str = ""
 
 
 class ImportJobRun(Struct):
-    """One dry run or import: `stop` from any thread ends it soon, `count` is how many chats it has
-    dealt with. `without`: the ids of chats that the user does not want."""
+    """One dry run or import: `stop` from any thread ends it soon; `count`: chats processed so far;
+    `without`: ids of chats the user left out."""
 
     stop: threading.Event = field(default_factory=threading.Event)
     count: int = 0
@@ -93,7 +94,7 @@ class ImportJobRun(Struct):
 def plan(
     storage: Storage, incoming: Iterable[IncomingChat], report: Report, run: ImportJobRun
 ) -> ImportPlan:
-    """Plan the import of a material; nothing is changed."""
+    """Plan an import; nothing is changed."""
     found = ImportPlan(report=report)
     seen: set[str] = set()
     for batch in _batches(incoming, report, run):
@@ -115,7 +116,7 @@ def plan(
 def take(
     storage: Storage, incoming: Iterable[IncomingChat], report: Report, run: ImportJobRun
 ) -> Result:
-    """Take chats in; raises EnvironmentProblem where the database cannot be written."""
+    """Import chats; raises EnvironmentProblem if the database cannot be written."""
     result = Result(report=report)
     for batch in _batches(incoming, report, run):
         run.count += len(batch)
@@ -131,7 +132,7 @@ def take(
             result.here += state == "here"
             tree = one.tree
             if state == "trash" and one.linear:
-                # it comes back as it was
+                # restored unchanged
                 chat_id = one.also if one.also in known else tree.chat.id
                 tree = replace(tree, chat=replace(tree.chat, id=chat_id), messages=())
             if state != "here":
@@ -157,7 +158,7 @@ def _batches(
             report.skip(one.tree.chat.title, "import-empty")
             continue
         if one.tree.chat.id in batch:
-            # a second time: it is seen what the first one left
+            # a duplicate: the first one must be stored before this one is compared
             yield list(batch.values())
             batch, weight = {}, 0
         batch[one.tree.chat.id] = one
@@ -186,7 +187,7 @@ def _state(known: KnownChat | None, one: IncomingChat) -> State:
 
 
 def _store(store: Store, trees: Sequence[ChatTree]) -> None:
-    """Files first: a message never names bytes that are not there."""
+    """Store files first, so that a message never refers to missing bytes."""
     digests = set()
     for tree in trees:
         for digest, data in tree.blobs.items():

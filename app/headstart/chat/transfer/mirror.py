@@ -1,8 +1,8 @@
-"""A folder of Markdown files, one for each chat, kept up to date: for sync, search and version
-control by other programs. On the event loop's thread; files are written on a worker thread.
+"""Keeps a folder of Markdown files up to date, one per chat, for sync, search and version control
+by other programs. On the event loop's thread; files are written on a worker thread.
 
-What lies there and was not written here, or was changed since, belongs to the user: it is never
-overwritten and never removed. Private chats are never written.
+Files that this program did not write, or that changed since, belong to the user: they are never
+overwritten or removed. Private chats are never written.
 """
 
 from __future__ import annotations
@@ -43,17 +43,16 @@ log = logging.getLogger(__name__)
 
 BOOK = ".headstart-mirror.json"
 _SUFFIX = ".md"
-# bytes of a chat's file, and of the book
+# largest size of a chat's file and of the book, in bytes
 _LARGEST = 256 << 20
 # seconds of rest after a change before a file is written
 REST = 2.0
-# changes of a chat that its file does not show
+# changes of a chat that do not show in its file
 _UNSEEN = (What.PINNED, What.MODEL, What.OPTIONS)
 
 
 class _File(msgspec.Struct):
-    """A file that was written here: its name, the digest of its bytes, when its chat was changed
-    last."""
+    """A file the mirror wrote: its name, the digest of its bytes, the last change of its chat."""
 
     name: str
     digest: str
@@ -66,7 +65,7 @@ class _Book(msgspec.Struct):
 
 
 class _Wanted(Struct):
-    """Chats to write: chats by id, or all of them."""
+    """Chats to write: by id, or all."""
 
     chats: set[str] = field(default_factory=set)
     everything: bool = False
@@ -87,13 +86,13 @@ class Mirror:
         self._broadcast = broadcast
         self._background = background
         self._folder = ""
-        # where leftovers were looked for
+        # the folder already cleared of partial files
         self._cleaned: Path | None = None
         self._wanted = _Wanted()
         self._timer: asyncio.TimerHandle | None = None
         self._working = asyncio.Lock()
         self._said = ""
-        # while this program ran
+        # chats deleted since the start of the program
         self._deleted: set[str] = set()
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: self._want(change.chat_id))
@@ -102,7 +101,7 @@ class Mirror:
         preferences.listen(self._on_settings, "mirror_folder")
 
     def wake(self) -> None:
-        """The list of chats is there: bring the folder up to date."""
+        """Bring the folder up to date, once the chats are available."""
         self._on_settings(self._preferences.current)
 
     def close(self) -> None:
@@ -111,7 +110,7 @@ class Mirror:
             self._timer = None
 
     async def write_now(self) -> None:
-        """Write what waits; at the end, and in tests."""
+        """Write all pending changes; called by the timer, at the end, and in tests."""
         self.close()
         async with self._working:
             wanted, self._wanted = self._wanted, _Wanted()
@@ -121,7 +120,7 @@ class Mirror:
                 await self._write(Path(self._folder), wanted)
                 self._said = ""
             except OSError as error:
-                # said once, not after every message
+                # reported once, not after every message
                 if self._said != self._folder:
                     self._said = self._folder
                     log.warning("the mirror was not written: %s", error.strerror)
@@ -129,7 +128,7 @@ class Mirror:
                     why = told("mirror-not-written", path=self._folder, reason=reason)
                     self._broadcast.tell(Trouble(why))
 
-    # --- what changes --------------------------------------------------------------------
+    # --- changes -------------------------------------------------------------------------
 
     def _on_settings(self, settings: Settings) -> None:
         self._folder = settings.mirror_folder
@@ -166,7 +165,7 @@ class Mirror:
         if wanted.everything:
             stale = await asyncio.to_thread(_stale, book, folder, known)
             wanted.chats |= stale | (set(book.files) - set(known))
-        # chats that this database does not know are another one's: their files stay
+        # chats unknown to this database belong to another one: their files stay
         deleted = self._deleted | {chat.id for chat in await self._databases.trashed()}
         changed, problem = False, None
         for chat_id in wanted.chats:
@@ -178,7 +177,7 @@ class Mirror:
                 elif chat_id in deleted:
                     changed |= await asyncio.to_thread(_remove, folder, book, chat_id)
             except OSError as error:
-                # the others are written all the same
+                # the other chats are still written
                 problem = error
         if changed:
             await asyncio.to_thread(_write_book, folder, book)
@@ -195,7 +194,7 @@ class Mirror:
 
 
 def _stale(book: _Book, folder: Path, known: Mapping[str, int]) -> set[str]:
-    """The chats whose files are missing, or older than they are."""
+    """Chats whose files are missing or out of date."""
     found = set()
     for chat_id, moment in known.items():
         one = book.files.get(chat_id)
@@ -205,7 +204,7 @@ def _stale(book: _Book, folder: Path, known: Mapping[str, int]) -> set[str]:
 
 
 def _put(folder: Path, book: _Book, chat: ExchangeChat, moment: int) -> bool:
-    """Write one chat; whether the book is other than before. Raises OSError."""
+    """Write one chat; return True if the book changed. Raises OSError."""
     from headstart.exchange.writers.markdown import to_markdown
 
     data = to_markdown(chat, mirrored=True).encode()
@@ -227,12 +226,12 @@ def _put(folder: Path, book: _Book, chat: ExchangeChat, moment: int) -> bool:
 
 
 def _name_for(folder: Path, book: _Book, chat: ExchangeChat, old: _File | None, data: bytes) -> str:
-    """File name of a chat: its old file's, as long as that is ours and named by its title."""
+    """File name for a chat: its old file's, if that is ours and still matches the title."""
     from headstart.exchange.names import file_name
 
     parts = [file_name(part) for part in chat.folder.split("/") if part.strip(" .")]
     base = PurePosixPath(*parts) / file_name(chat.title)
-    # systems that do not tell letters' cases apart agree
+    # names must also differ on case-insensitive file systems
     taken = {one.name.casefold() for chat_id, one in book.files.items() if chat_id != chat.id}
     number = 1
     while True:
@@ -240,7 +239,7 @@ def _name_for(folder: Path, book: _Book, chat: ExchangeChat, old: _File | None, 
         name = f"{base}{tail}{_SUFFIX}"
         there = (folder / name).exists()
         ours = old is not None and old.name == name and (not there or _is_ours(folder, old))
-        # written when the program was killed before it could note that
+        # written by a run that was killed before it could record the file
         ours = ours or (there and _holds(folder / name, data))
         if name.casefold() not in taken and (ours or not there):
             return name
@@ -248,21 +247,21 @@ def _name_for(folder: Path, book: _Book, chat: ExchangeChat, old: _File | None, 
 
 
 def _remove(folder: Path, book: _Book, chat_id: str) -> bool:
-    """The chat is gone: its file too, if nobody changed it."""
+    """Remove a deleted chat's file, unless someone changed it; return True if the book changed."""
     one = book.files.pop(chat_id, None)
     if one is None:
         return False
     if _is_ours(folder, one):
         (folder / one.name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
-            # a folder of chats that has none any more
+            # the chat's folder, if it is now empty
             if "/" in one.name:
                 (folder / one.name).parent.rmdir()
     return True
 
 
 def _is_ours(folder: Path, one: _File) -> bool:
-    """True for a file with the bytes that were written here."""
+    """True if the file has the bytes the mirror wrote."""
     try:
         data = read_regular(folder / one.name, _LARGEST)
     except (OSError, ValueError):
@@ -278,13 +277,12 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _read_book(folder: Path) -> _Book:
-    """Read the list of written files; nothing where that cannot be read: then everything belongs to
-    the user."""
+    """Read the list of written files; empty if unreadable: then all files belong to the user."""
     try:
         book = msgspec.json.decode(read_regular(folder / BOOK, _LARGEST), type=_Book)
     except (OSError, ValueError):
         return _Book(files={})
-    # others write to this folder: a name in the book leads nowhere else
+    # others write to this folder: a name in the book must not lead outside
     book.files = {id_: one for id_, one in book.files.items() if _is_name(one.name)}
     return book
 

@@ -1,4 +1,4 @@
-"""Chats of the database as conversations of files, and back. Pure."""
+"""Converts chats of the database to conversations of files, and back. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from headstart.exchange import ids
 from headstart.exchange.ids import OWN
 from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName
 
-# of what is kept of a file beside its words
+# keys of the facts kept from a file besides its text
 _SOURCE, _KEYS = "source", "keys"
 
 
 class ModelNames:
-    """Names of models: in files by name and content, here by location."""
+    """Names of models: files use name and content, the database uses the location."""
 
     def __init__(self, installed: Iterable[InstalledModel] = ()) -> None:
         known = list(installed)
@@ -30,7 +30,7 @@ class ModelNames:
         self._by_name = {model.ref.name: model.ref.key for model in known}
 
     def name_of(self, key: str | None, name: str = "", host: str = "") -> ModelName | None:
-        """A model's name by its key; files do not get the path of an unknown model."""
+        """A model's name by its key; the path of an unknown model is never exported."""
         known = self._by_key.get(key or "")
         server = split_key(key or "")
         content = key or "" if server is not None else known.content if known is not None else ""
@@ -41,7 +41,7 @@ class ModelNames:
         return ModelName(name, host, content) if name or content else None
 
     def key_of(self, model: ModelName | None) -> str | None:
-        """Key of the model on this computer; None where it is not installed."""
+        """Key of the model on this computer; None if it is not installed."""
         if model is None:
             return None
         if split_key(model.content) is not None:
@@ -49,12 +49,12 @@ class ModelNames:
         return self._by_content.get(model.content) or self._by_name.get(model.name)
 
 
-# --- in ----------------------------------------------------------------------------------
+# --- import ------------------------------------------------------------------------------
 
 
 def to_tree(conversation: ExchangeChat, models: ModelNames) -> ChatTree:
-    """As it is stored. Instructions in the middle and questions without words have no place: what
-    follows them follows what was before."""
+    """The conversation as a stored chat. System messages and empty questions are left out; their
+    followers are attached to the message before."""
     source, own = conversation.source, conversation.id
     chat_id = ids.chat_id(source, own)
     nodes = _without_systems(conversation.nodes)
@@ -62,7 +62,7 @@ def to_tree(conversation: ExchangeChat, models: ModelNames) -> ChatTree:
     values = tuple(_message(node, chat_id, new, models) for node in nodes)
     active: dict[str | None, str] = {}
     for message in values:
-        # the last one, where nothing is said
+        # the last child, unless the file names one
         active[message.parent_id] = message.id
     for above, below in conversation.active.items():
         if below in new and (above is None or above in new):
@@ -122,7 +122,7 @@ def _below(node: ChatNode, parent: str | None) -> ChatNode:
 
 
 def _kept(conversation: ExchangeChat) -> str:
-    """Facts that the database has no column for, as JSON."""
+    """Facts without a database column, as JSON."""
     found: dict[str, Any] = {}
     if conversation.source != OWN:
         found[_SOURCE] = conversation.source
@@ -131,7 +131,7 @@ def _kept(conversation: ExchangeChat) -> str:
     return json.dumps(found, ensure_ascii=False) if found else ""
 
 
-# --- out ---------------------------------------------------------------------------------
+# --- export ------------------------------------------------------------------------------
 
 
 def to_conversation(tree: ChatTree, models: ModelNames) -> ExchangeChat:

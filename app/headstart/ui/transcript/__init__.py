@@ -1,1 +1,1 @@
-"""The messages of a chat, as they are written and read."""
+"""The transcript: shows the messages of a chat."""

@@ -1,6 +1,6 @@
-"""Actions of a message, below it: other versions, the usual actions as icons, a menu
-with the others, and what the reply cost. The icons are there while the pointer or the keyboard is;
-their place is kept, so that nothing jumps."""
+"""The row below a message: its versions, the usual actions as icons, a menu with the other actions,
+and the stats. The icons show while the pointer or the keyboard focus is in the message; their space
+is reserved, so that nothing jumps."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from headstart.ui.kit.tool import small_tool
 from headstart.ui.kit.when import clock_text
 from headstart.ui.wording import say
 
-# px at 100 % of a row, and between what stands in it
+# px at 100 %: height of a row, space around its items, gap after the time
 _HEIGHT, _SPACE, _GAP = 28, 2, 10
 
 
 class ActionRow:
-    """Its widgets are children of `parent`; `show_version` is told how many versions on, `done`
-    that something was done by a button or the menu. `figures` stand at the right."""
+    """Its widgets are children of `parent`. `show_version` gets the step to another version; `done`
+    is called after an action by a button or the menu."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ActionRow:
         self._commands = commands
         self._message = message
         self._busy = self._active = self._editing = False
-        # where it is: y and width
+        # position of the row: y and width
         self._place = (0, 0)
         self.earlier = small_tool(
             parent, "chevron-left", name=say("transcript.earlier-version"), tab=False
@@ -52,7 +52,7 @@ class ActionRow:
         self.later.clicked.connect(lambda: done())
         self.version = QLabel(parent)
         self.version.setObjectName("quiet")
-        # by the id of the command; made when somebody comes near
+        # by command id; made when first needed
         self._buttons: dict[str, QToolButton] = {}
         self._more: QToolButton | None = None
         self._time: QLabel | None = None
@@ -83,10 +83,10 @@ class ActionRow:
         button.hide()
         self._buttons[command.id] = button
 
-    # --- what there is -------------------------------------------------------------------
+    # --- content -------------------------------------------------------------------------
 
     def show(self, message: Message, editing: bool) -> None:
-        """Show the actions of a message as it is now."""
+        """Show the actions for the current state of a message."""
         self._editing = editing
         self.version.setText(
             say(
@@ -107,7 +107,7 @@ class ActionRow:
         self.arrange()
 
     def set_busy(self, busy: bool) -> None:
-        """While a reply is written in this chat, no other version can be begun or shown."""
+        """Disable beginning or showing other versions while a reply is written in this chat."""
         self._busy = busy
         message = self._message()
         for command in self._commands:
@@ -118,15 +118,15 @@ class ActionRow:
         self.later.setEnabled(not busy and message.version < message.versions)
 
     def set_active(self, active: bool) -> None:
-        """Show the actions while the pointer or the keyboard is in the message."""
+        """Show the actions while the pointer or the keyboard focus is in the message."""
         if active != self._active:
             self._active = active
             self.arrange()
 
-    # --- where it is ---------------------------------------------------------------------
+    # --- position ------------------------------------------------------------------------
 
     def place(self, y: int, width: int) -> int:
-        """From `y` on, on the side of who wrote the message; returns where it ends."""
+        """Place the row at `y`, on the side of the message's author; return its lower end."""
         if self._editing:
             self.arrange()
             return y
@@ -135,7 +135,7 @@ class ActionRow:
         return y + _SPACE + theme.px(_HEIGHT)
 
     def arrange(self) -> None:
-        """Show what belongs there now, each in its place."""
+        """Show the widgets that belong in the row now, in order."""
         shown = self._shown()
         there: list[QWidget | None] = [
             self.earlier, self.version, self.later, *self._buttons.values(), self._more, self._time
@@ -156,7 +156,7 @@ class ActionRow:
                 x += _GAP
 
     def _shown(self) -> list[QWidget]:
-        """From left to right."""
+        """The widgets to show now, from left to right."""
         message = self._message()
         if self._editing:
             return []
@@ -183,7 +183,7 @@ class ActionRow:
         return [*buttons, *versions]
 
     def _clock(self) -> QLabel:
-        """When a question was asked; replies have it above them."""
+        """The time a question was asked; replies show theirs above the text."""
         if self._time is None:
             self._time = QLabel(self._parent)
             self._time.setObjectName("quiet")

@@ -1,7 +1,7 @@
-"""The blocks of one text below each other, of which only those near the viewport are widgets.
+"""A vertical stack of the blocks of one text; only those near the viewport are widgets.
 
-The others are a height: remembered, or estimated before anything was laid out. A long reply costs
-no more than what is seen of it.
+The others are only a height: measured earlier, or estimated before the first layout. A long reply
+costs no more than its visible part.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from headstart.ui.transcript.markdown import Block, BlockKind
 from headstart.ui.transcript.table_block import TableBlock
 
 GAP, TIGHT_GAP = 12, 2
-# widgets are kept this far beyond the part that is near
+# px beyond the near part within which widgets are kept
 KEEP = 2_000
-# of the column, for a user's bubble
+# share of the column's width for a user's bubble
 BUBBLE_SHARE = 0.8
 _WIDGETS: dict[BlockKind, type[TextBlock]] = {
     BlockKind.PROSE: ProseBlock,
@@ -34,7 +34,7 @@ _WIDGETS: dict[BlockKind, type[TextBlock]] = {
     BlockKind.PLAIN: PlainBlock,
 }
 
-# a part of the column, from and to
+# a vertical range of the column, from and to
 Span = tuple[int, int]
 EVERYTHING: Span = (-(1 << 30), 1 << 30)
 
@@ -42,14 +42,14 @@ EVERYTHING: Span = (-(1 << 30), 1 << 30)
 class Slot(Struct):
     block: Block
     height: int
-    # the width that its height belongs to; -1: estimated
+    # the width for which the height was measured; -1: estimated
     measured_for: int = -1
     widget: TextBlock | None = None
     top: int = 0
 
 
 class BlockStack:
-    """Its widgets are children of `parent`."""
+    """The stack; its widgets are children of `parent`."""
 
     def __init__(self, host: BlockHost, parent: QWidget) -> None:
         self._host = host
@@ -61,7 +61,7 @@ class BlockStack:
     # --- content -------------------------------------------------------------------------
 
     def set_blocks(self, blocks: Sequence[Block], changed: int = 0) -> None:
-        """Those before `changed` are the same as they were."""
+        """Show these blocks; those before index `changed` are unchanged."""
         slots = self.slots
         for index in range(changed, len(blocks)):
             block = blocks[index]
@@ -82,13 +82,13 @@ class BlockStack:
         del slots[len(blocks) :]
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
-        """Set the origins of the text's characters, for the highlight."""
+        """Set the origins of the text's characters, for tinting."""
         self._origins = origins
         for widget in self.widgets():
             widget.set_origins(origins)
 
     def refresh(self) -> None:
-        """Fonts or colours are others now."""
+        """Apply new fonts or colours."""
         for slot in self.slots:
             slot.measured_for = -1
             if slot.widget is not None:
@@ -97,11 +97,11 @@ class BlockStack:
     # --- widgets -------------------------------------------------------------------------
 
     def widgets(self) -> list[TextBlock]:
-        """Those that there are."""
+        """The existing widgets."""
         return [slot.widget for slot in self.slots if slot.widget is not None]
 
     def widget(self, number: int) -> TextBlock:
-        """The widget of a block, made if need be."""
+        """The widget of a block, created if necessary."""
         slot = self.slots[number]
         if slot.widget is None:
             slot.widget = _WIDGETS[slot.block.kind](self._host, self._parent, slot.block)
@@ -121,15 +121,15 @@ class BlockStack:
             self.slots[number].measured_for = -1
 
     def hide(self) -> None:
-        """Fold: nothing of it is a widget."""
+        """Fold the text: drop all widgets."""
         for slot in self.slots:
             _drop(slot)
 
     # --- layout --------------------------------------------------------------------------
 
     def lay_out(self, width: int, left: int, top: int, near: Span) -> int:
-        """Place everything from `top` on; what overlaps `near` is made and measured, what is far
-        from it is let go. Returns where it ends."""
+        """Place all blocks from `top` on; create and measure widgets in `near`, drop those far from
+        it. Returns the lower end."""
         if width != self._width:
             self._width = width
             for slot in self.slots:
@@ -148,7 +148,7 @@ class BlockStack:
                     slot.measured_for = width
             if slot.widget is not None:
                 if slot.measured_for != width and slot.measured_for >= 0:
-                    # laid out for another width, and out of sight
+                    # laid out for another width, and not near
                     _drop(slot)
                 elif y + slot.height < near[0] - KEEP or y > near[1] + KEEP:
                     _drop(slot)
@@ -161,7 +161,7 @@ class BlockStack:
         return self.slots[number].top if number < len(self.slots) else 0
 
     def at(self, y: int) -> int | None:
-        """The block at a height, or the first one below it; None where there is none."""
+        """The block at `y`, or the first one below it; None if there is none."""
         for number, slot in enumerate(self.slots):
             if slot.top + slot.height > y:
                 return number
@@ -192,7 +192,7 @@ class BlockStack:
             widget.show()
 
     def _estimate(self, block: Block) -> int:
-        """A height before anything is laid out; good enough for the scroll bar."""
+        """Estimate a height before layout; good enough for the scroll bar."""
         line = theme.line_height()
         if block.kind is BlockKind.CODE:
             return 44 + (block.text.count("\n") + 1) * theme.px(17)

@@ -1,8 +1,8 @@
-"""The widgets that show one block each: prose, and a user's plain words (code_block.py,
-table_block.py and formula_block.py have the others).
+"""Widgets that show one block each: prose, and a user's plain text (the others are in
+code_block.py, table_block.py and formula_block.py).
 
-A block lays its QTextDocument out for a width and paints it; selection and what was found belong
-to the transcript, which the block asks through `BlockHost`.
+A block lays out its QTextDocument for a width and paints it; the selection and search matches
+belong to the transcript, which the block asks through `BlockHost`.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from headstart.ui.transcript.prose import append, fill, growth
 
 
 class BlockHost(Protocol):
-    """Needs of a block from the transcript around it."""
+    """The transcript, as a block sees it."""
 
     @property
     def highlighter(self) -> Highlighter: ...
 
     @property
     def tinted(self) -> bool:
-        """True if drafted words are marked."""
+        """True if drafted text is tinted."""
         ...
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None: ...
 
     def found_in(self, block: TextBlock) -> list[tuple[int, int, bool]]:
-        """Marks of the search: from, to, and whether it is the one that the reader is at."""
+        """Search matches: from, to, and True for the current one."""
         ...
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None: ...
@@ -90,26 +90,26 @@ class TextBlock(QWidget):
         self._tints: list[tuple[int, int, Origin]] | None = None
 
     def offset(self) -> QPointF:
-        """Offset of the document."""
+        """Offset of the document inside the widget."""
         return QPointF(0, 0)
 
     def layout_width(self, width: int) -> int:
-        """Lay out for `width` and return the height; the widget is resized by its owner."""
+        """Lay out for `width` and return the height; the owner resizes the widget."""
         raise NotImplementedError
 
     def source(self) -> tuple[str, int]:
-        """The Markdown that is shown, and where it begins in the message."""
+        """The Markdown shown, and its start in the message."""
         return self.block.source, self.block.start
 
     def set_block(self, block: Block) -> None:
-        """Show another one of the same kind."""
+        """Show another block of the same kind."""
         self.block = block
         self._tints = None
         self.refresh()
         self.update()
 
     def refresh(self) -> None:
-        """Make the document again, in the theme's fonts and colours of now."""
+        """Rebuild the document with the theme's current fonts and colours."""
         raise NotImplementedError
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
@@ -119,7 +119,7 @@ class TextBlock(QWidget):
             self.update()
 
     def tint_selections(self) -> list[QAbstractTextDocumentLayout.Selection]:
-        """An overlay: the document itself knows nothing of origins."""
+        """Tints as an overlay: the document itself does not know the origins."""
         if not self.host.tinted or not self._origins:
             return []
         if self._tints is None:
@@ -154,7 +154,7 @@ class TextBlock(QWidget):
         return text_between(self.document, begin, end)
 
     def selected_source(self, begin: int, end: int) -> str:
-        """The Markdown of what lies between two places of the document."""
+        """The Markdown between two positions of the document."""
         source, _start = self.source()
         if begin <= 0 and end >= self.text_length():
             return source.strip("\n")
@@ -177,12 +177,12 @@ class TextBlock(QWidget):
         return self.offset().y() + top + (line.y() if line.isValid() else 0.0)
 
     def set_text_width(self, width: float) -> None:
-        # Qt lays the whole document out again even for the width it has
+        # Qt repeats the whole layout even for an unchanged width
         if self.document.textWidth() != width:
             self.document.setTextWidth(width)
 
     def paint_document(self, painter: QPainter, area: QRect) -> None:
-        """Draw what of the document lies in `area` of this widget."""
+        """Draw the part of the document inside `area` of this widget."""
         context = QAbstractTextDocumentLayout.PaintContext()
         context.clip = QRectF(area).translated(-self.offset())
         palette = self.palette()
@@ -259,8 +259,7 @@ class ProseBlock(TextBlock):
             return
         self.block, self._tints = block, None
         end = self.text_length()
-        # of a reply that grows only the last lines are others
-        # high letters reach above their line
+        # only the last lines of a growing reply change; tall letters reach above their line
         top = floor(self.y_of(max(0, end - 1))) - theme.line_height() // 3
         append(self.document, words)
         self.setAccessibleName(self.accessibleName() + words)
@@ -286,8 +285,8 @@ class ProseBlock(TextBlock):
 
 
 class PlainBlock(TextBlock):
-    """A user's message, word for word, in a bubble that is as wide as it needs to be; a part of a
-    long one, whose bubble is as wide as it can be."""
+    """A user's message, verbatim, in a bubble as wide as its text; or a part of a long message,
+    whose bubble takes the full width."""
 
     PAD_X, PAD_Y = 14, 9
 
@@ -314,7 +313,7 @@ class PlainBlock(TextBlock):
         self.setAccessibleName(self.block.text)
 
     def offset(self) -> QPointF:
-        # the extra line height lies above the words: a little less room above evens it out
+        # the extra line height is above the text: slightly less padding above evens it out
         return QPointF(self.PAD_X, self._above - 2 if self._above else 0)
 
     def layout_width(self, width: int) -> int:
@@ -342,7 +341,7 @@ class PlainBlock(TextBlock):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.current().bubble))
         radius = theme.RADIUS_BUBBLE
-        # corners are round where the message begins and ends
+        # corners are rounded only at the start and end of the message
         over, under = (0 if each else 2 * radius for each in (self._above, self._below))
         bubble = QRectF(self.rect()).adjusted(0, -over, 0, under)
         painter.drawRoundedRect(bubble, radius, radius)

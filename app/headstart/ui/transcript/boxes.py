@@ -1,5 +1,5 @@
-"""The boxes of tasks in a list: with a tick where it is done. Qt draws a cross, which reads as
-failed. Main thread."""
+"""The boxes of a task list, with a tick for done ones. Qt draws a cross, which looks like a
+failure. Main thread."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from headstart.ui.kit import theme
 
 _DONE = QTextBlockFormat.MarkerType.Checked
 _OPEN = QTextBlockFormat.MarkerType.Unchecked
-# px: of a box; between it and the words; what Qt draws is at most so far from them
+# px: size of a box; gap to the text; width beside the text that covers Qt's own mark
 _SIZE, _GAP, _MARKER = 14.0, 8.0, 30.0
 
 
 def paint_boxes(painter: QPainter, document: QTextDocument) -> None:
-    """In the place of the marks that were drawn with the document."""
+    """Paint boxes over the marks drawn with the document."""
     layout, colours = document.documentLayout(), theme.current()
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -37,7 +37,7 @@ def paint_boxes(painter: QPainter, document: QTextDocument) -> None:
 
 
 def _middle(corner: QPointF, ascent: float) -> float:
-    """The top of a box beside the first line's words."""
+    """The top of a box beside the first line of text."""
     return corner.y() + ascent - _SIZE + 2
 
 

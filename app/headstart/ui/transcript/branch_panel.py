@@ -1,5 +1,5 @@
-"""The branches of the open chat, drawn beside it: the straight line is what is read, every other
-way leaves it. Main thread."""
+"""The branches of the open chat, drawn beside it: the straight line is the branch on show; the
+others fork off. Main thread."""
 
 from __future__ import annotations
 
@@ -57,11 +57,12 @@ from headstart.ui.wording import say
 WIDTH = 360
 _ROW = int(Qt.ItemDataRole.UserRole)
 Index = QModelIndex | QPersistentModelIndex
-# px: of a column of lines, of a message's dot; columns after which ways are not moved any further
+# px: width of a column of lines, radius of a message's dot; the columns after which deeper branches
+# are no longer indented
 _STEP, _DOT, _MOST = 20, 4.5, 6
 _LEFT = 18
 _WORDS = 90
-# of Markdown, which says nothing here
+# Markdown marks, dropped from the rows
 _MARKS = re.compile(r"[*_`#]{1,3}")
 
 
@@ -79,7 +80,7 @@ class BranchRows(QAbstractListModel):
         return self._rows[index.row()] if index.isValid() else None
 
     def last_shown(self) -> QModelIndex:
-        """The end of what is read."""
+        """The last message of the branch on show."""
         shown = [number for number, row in enumerate(self._rows) if row.node.shown]
         return self.index(shown[-1]) if shown else QModelIndex()
 
@@ -107,7 +108,7 @@ class BranchRows(QAbstractListModel):
 
 
 class BranchDelegate(QStyledItemDelegate):
-    """Emits what its little buttons are for, with the id of a message."""
+    """Paints the rows; its small buttons emit signals with the id of a message."""
 
     compare_wanted = Signal(str)
     chat_wanted = Signal(str)
@@ -178,7 +179,7 @@ class BranchDelegate(QStyledItemDelegate):
         return super().helpEvent(event, view, option, index)
 
     def button_at(self, point: QPoint, area: QRect, index: Index) -> str:
-        """Which button is at a place of a row; "" for none."""
+        """The button at a point of a row; "" for none."""
         for name, place in self._buttons(area, index.data(_ROW)):
             if place.adjusted(-5, -6, 5, 6).contains(point):
                 return name
@@ -338,7 +339,7 @@ def _paint_lines(painter: QPainter, area: QRect, row: TreeRow) -> None:
     if row.below:
         painter.drawLine(middle, QPointF(middle.x(), area.bottom() + 1))
     if row.begins:
-        # leaves the line at its left in an arc
+        # forks off the line to its left in an arc
         parent = _x(area, row.depth - 1)
         painter.setPen(QPen(QColor(colours.off), 1.5))
         path = QPainterPath(QPointF(parent, area.top()))

@@ -29,13 +29,13 @@ from headstart.ui.transcript.sideways import SidewaysBlock
 from headstart.ui.wording import say
 
 _serials = itertools.count(1)
-# while code streams its colours follow at this pace; lexing starts from the beginning each time
+# interval of new colours while code streams; lexing restarts from the beginning each time
 COLOUR_MS = 200
 COPIED_MS = 1500
 
 
 class CodeBlock(SidewaysBlock):
-    """Fenced code: long lines scroll sideways, or wrap where the reader wants that."""
+    """Fenced code: long lines scroll sideways, or wrap if the reader wants that."""
 
     pad, head, foot = 14, 32, 12
 
@@ -44,7 +44,7 @@ class CodeBlock(SidewaysBlock):
         self.id = next(_serials)
         self._asked = 0
         self.spans: Sequence[Span] = ()
-        # line number -> the colours it shows, to touch only lines that change
+        # line number -> its current colours, to touch only lines that change
         self._shown: dict[int, tuple[tuple[int, int, str], ...]] = {}
         self._code = ""
         self._ask_again = QTimer(self)
@@ -97,7 +97,7 @@ class CodeBlock(SidewaysBlock):
         return self.block.source[head:], self.block.start + head
 
     def refresh(self) -> None:
-        """Take over the theme's font and colours of now."""
+        """Apply the theme's current font and colours."""
         font = theme.code_font()
         self.document.setDefaultFont(font)
         option = self.document.defaultTextOption()
@@ -111,7 +111,7 @@ class CodeBlock(SidewaysBlock):
         self._ask()
 
     def _ask(self) -> None:
-        """Have the colours of the code as it is now worked out."""
+        """Request colours for the current code."""
         self._asked += 1
         if self.block.language:
             self.host.highlighter.request(self.id, self._asked, self._code, self.block.language)
@@ -123,12 +123,12 @@ class CodeBlock(SidewaysBlock):
         self.setAccessibleName(f"{name}: {self._code}")
 
     def layout_width(self, width: int) -> int:
-        # without wrapping the width is that of the longest line
+        # without wrapping, the longest line sets the width
         self.set_text_width(width - 2 * self.pad if self.wrap_button.isChecked() else -1)
         size = self.document.size()
         wide = 0.0 if self.wrap_button.isChecked() else size.width()
         height = self.place_bar(width, wide, size.height())
-        # narrow ones only where there is something to wrap
+        # shown only if a line is too long, or wrapping is on
         self.wrap_button.setVisible(self.wrap_button.isChecked() or self.bar.maximum() > 0)
         x = width - 8
         for button in self._buttons:
@@ -181,7 +181,7 @@ class CodeBlock(SidewaysBlock):
             self._colour()
 
     def _colour(self) -> None:
-        """Give every line its spans; only lines whose colours change are laid out again."""
+        """Give every line its spans; only lines with changed colours are laid out again."""
         spans = self.spans
         at = 0
         block = self.document.begin()

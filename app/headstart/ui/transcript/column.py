@@ -1,8 +1,8 @@
-"""The messages of a branch below each other, of which only the near ones are widgets.
+"""A column of the messages of a branch; only those near the viewport are widgets.
 
-Messages far from the viewport are an estimated or remembered height. When a height turns out
-different above the reader's eyes, the scroll position moves along, so that nothing jumps. The
-view follows the end only while the reader is at the end.
+Messages far from the viewport are only an estimated or remembered height. If a height above the
+reader's position changes, the scroll position moves along, so that nothing jumps. The view follows
+the end only while the reader is at the end.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from headstart.ui.transcript.stack import (
 )
 
 MARGIN = 24
-# widgets are made this far beyond the viewport, and kept this far (in px)
+# px beyond the viewport within which widgets are created, and kept
 AHEAD, KEEP = 400, 2400
-# an end to measuring, should a height never settle; estimates that are far off take some ten
+# limit of measuring passes, in case heights never settle; bad estimates take about ten
 PASSES = 100
-# of a long message so much more is placed, so that not every step of the wheel places it again
+# px of a long message placed in advance, so that not every wheel step repeats its layout
 MORE = 400
 
 
 class Column:
-    """Lays out the viewport of `area`; `make` makes a widget there, `ask_earlier` asks for the
-    messages before the first one that is here."""
+    """Lays out the viewport of `area`; `make` creates a widget in it, `ask_earlier` requests the
+    messages before the first loaded one."""
 
     def __init__(
         self,
@@ -51,15 +51,15 @@ class Column:
         self._make = make
         self._ask_earlier = ask_earlier
         self.items: list[Item] = []
-        # those that have widgets
+        # items with widgets
         self._alive: list[Item] = []
-        # so many of the first ones are where they belong
+        # number of leading items with a correct position
         self._stacked = 0
-        # places in the list, by message
+        # index in the list, by message id
         self._numbers: dict[str, int] = {}
-        # whether the view stays at the end
+        # True: the view stays at the end
         self.following = True
-        # how many messages come before the first one that is here
+        # number of messages before the first loaded one
         self.earlier = 0
         self.placing = False
 
@@ -68,8 +68,8 @@ class Column:
     def set_messages(
         self, messages: Sequence[Message], keep: bool, earlier: int
     ) -> Callable[[], None]:
-        """Have these messages; with `keep`, widgets of those that were here live on. Returns what
-        places them, to be called when the widgets are as they should be."""
+        """Show these messages; `keep` reuses the widgets of those already shown. Returns a function
+        that places them, to be called once the widgets are ready."""
         self.earlier = earlier
         anchor = self.reader() if keep else None
         before = [item.message.id for item in self.items]
@@ -98,8 +98,8 @@ class Column:
         return lambda: self.place(moved_anchor(self.items, anchor, before, self._measured))
 
     def show_earlier(self, page: BranchPage) -> Callable[[], None]:
-        """Messages that come before those that are here. Returns what places them; what the reader
-        sees stays where it is."""
+        """Insert messages before the loaded ones. Returns a function that places them and keeps the
+        text in view where it is."""
         width, anchor = self.width, self.reader()
         self.items[:0] = [
             Item(message, estimated_height(message, width)) for message in page.messages
@@ -109,7 +109,7 @@ class Column:
         return lambda: self.place(anchor)
 
     def set_message(self, message: Message) -> None:
-        """A message is other than it was."""
+        """Show a message's new state."""
         item = self.find(message.id)
         if item is not None:
             item.message, item.measured_for = message, -1
@@ -125,11 +125,11 @@ class Column:
         self._numbers = {item.message.id: number for number, item in enumerate(self.items)}
 
     def widgets(self) -> Iterator[MessageWidget]:
-        """Those that there are."""
+        """The existing widgets."""
         return (item.widget for item in self._alive if item.widget is not None)
 
     def widget(self, item: Item) -> MessageWidget:
-        """The widget of an item, made if need be."""
+        """The widget of an item, created if necessary."""
         if item.widget is None:
             item.widget = self._make(item.message)
             item.measured_for = -1
@@ -142,17 +142,17 @@ class Column:
             item.measured_for = -1
 
     def refresh(self) -> None:
-        """Fonts or colours are others now."""
+        """Apply new fonts or colours."""
         for item in self.items:
             item.measured_for = -1
             if item.widget is not None:
                 item.widget.refresh()
         self.place()
 
-    # --- what selecting sees -------------------------------------------------------------
+    # --- for the selection ---------------------------------------------------------------
 
     def shown_blocks(self) -> Iterator[tuple[int, int, TextBlock]]:
-        """Each block that is a widget: the number of its message, and its own."""
+        """All blocks with widgets, each with the numbers of its message and of the block."""
         for item in self._alive:
             if item.widget is not None:
                 number = self._numbers[item.message.id]
@@ -161,17 +161,17 @@ class Column:
                         yield number, index, slot.widget
 
     def blocks_of(self, number: int) -> Sequence[Block] | None:
-        """The blocks of a message; None where it has no widget."""
+        """The blocks of a message; None if it has no widget."""
         widget = self.items[number].widget
         return None if widget is None else [slot.block for slot in widget.text.slots]
 
     def block(self, number: int, index: int) -> TextBlock | None:
-        """The widget of a block, made if need be."""
+        """The widget of a block, created if necessary."""
         text = self.widget(self.items[number]).text
         return text.widget(index) if index < len(text.slots) else None
 
     def place_of(self, block: TextBlock) -> tuple[int, int] | None:
-        """The number of the block's message, and which of its blocks it is."""
+        """The number of the block's message, and the block's number in it."""
         parent = block.parentWidget()
         number = self._numbers.get(parent.message.id) if isinstance(parent, MessageWidget) else None
         widget = None if number is None else self.items[number].widget
@@ -188,9 +188,9 @@ class Column:
         return max(120, min(theme.column_width(), self._area.width() - 2 * MARGIN))
 
     def place(self, anchor: Anchor | None = None) -> None:
-        """Give every near message its widget and every widget its place.
+        """Give every near message its widget and every widget its position.
 
-        Without an `anchor` the reader's place of now is kept.
+        Without an `anchor`, the reader's current position is kept.
         """
         if self.placing:
             return
@@ -203,10 +203,10 @@ class Column:
     def _place(self, anchor: Anchor | None) -> None:
         area, bar = self._area, self._area.verticalScrollBar()
         width, view = self.width, area.viewport().height()
-        # centred in the whole, as the composer below is, with or without the scroll bar
+        # centred in the whole area, like the composer below, with or without the scroll bar
         left = (area.width() - width) // 2
         anchor = anchor or anchor_at(self.items, bar.value())
-        # measuring changes heights, which changes what is near; each time more of it is measured
+        # measuring changes heights, and so the set of near items; each pass measures more of them
         for _ in range(PASSES):
             total = self._stack()
             at = _scroll_target(None if self.following else anchor, total, view)
@@ -234,26 +234,26 @@ class Column:
             self.want_earlier()
 
     def scroll_to(self, item: Item, block: int | None, y: int, *, at_top: bool = False) -> None:
-        """Have a place of a message at the top of the view, or a third below it."""
+        """Scroll to a position in a message, at the top of the view or a third of the way down."""
         self.following = False
         past = y if at_top else y - self._area.viewport().height() // 3
         for _ in range(2):
-            # once with heights that are estimated, then with what was found there
+            # first with estimated heights, then with measured ones
             self.place(Anchor(item, block, past))
 
     def want_earlier(self) -> None:
-        """Once; an answer says whether there are more."""
+        """Request earlier messages, once: the answer tells if there are more."""
         self.earlier = 0
         self._ask_earlier()
 
     def reader(self) -> Anchor | None:
-        """The reader's place; None at the end."""
+        """The reader's position; None at the end."""
         if self.following:
             return None
         return anchor_at(self.items, self._area.verticalScrollBar().value())
 
     def _measure(self, begin: int, end: int, width: int) -> bool:
-        """Make and measure widgets between two heights; whether a height changed."""
+        """Create and measure widgets between two y positions; return True if a height changed."""
         changed = False
         for number in range(first_below(self.items, begin), len(self.items)):
             item = self.items[number]
@@ -270,13 +270,13 @@ class Column:
         return changed
 
     def _stack(self) -> int:
-        """Place what is below something that became higher or lower; returns the height of all."""
+        """Update positions below changed heights; return the total height."""
         total = stack(self.items, self._stacked)
         self._stacked = len(self.items)
         return total
 
     def _measured(self, item: Item) -> int:
-        """The height of an item as it is now; its widget is made if need be."""
+        """The measured height of an item; its widget is created if necessary."""
         width = self.width
         item.height, item.measured_for = self.widget(item).lay_out(width, EVERYTHING), width
         self._stacked = 0
@@ -289,7 +289,7 @@ def _scroll_target(anchor: Anchor | None, total: int, view: int) -> int:
 
 
 def message_of(items: Sequence[Item], widget: QWidget | None) -> str:
-    """The id of the message that a widget is a part of; "" for none."""
+    """The id of the message that contains a widget; "" for none."""
     while widget is not None:
         for item in items:
             if item.widget is widget:

@@ -1,4 +1,4 @@
-"""Two versions of a message beside each other, with what differs marked. Main thread."""
+"""Two versions of a message side by side, with differences marked. Main thread."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from headstart.ui.wording import say
 
 
 class CompareWindow(Sheet):
-    chosen = Signal(str)  # the id of the version that is to be on show
+    chosen = Signal(str)  # the id of the version to show
 
     def __init__(self, versions: Sequence[Message], shown: str, parent: QWidget | None) -> None:
         super().__init__(say("transcript.compare-versions-2"), parent, (1000, 640))
         self._versions = list(versions)
         ids = [one.id for one in versions]
         at = ids.index(shown) if shown in ids else 0
-        # the one on show, and the one before it
+        # the version before the one on show, and the one on show
         starts = (max(0, at - 1), at) if at else (0, min(1, len(ids) - 1))
         self.boxes, self.panes, self.keeps = [], [], []
         layout = QGridLayout()

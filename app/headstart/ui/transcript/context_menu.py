@@ -27,8 +27,8 @@ def context_menu(
     select_all: Callable[[], object],
     copy: Callable[[str, str], object],
 ) -> QMenu:
-    """The menu over a message ("" for none); `copy` gets the message, "" for the chat, and a
-    form."""
+    """The menu over a message ("" for none); `copy` gets the message ("" for the whole chat) and
+    a format."""
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     selecting, link = host.selecting, host.hovered_link

@@ -1,4 +1,4 @@
-"""The selection for the clipboard: each program takes of it what it can. Main thread."""
+"""Copies the selection to the clipboard, in forms for all kinds of programs. Main thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headstart.ui.transcript.selecting import Selecting
 
 
 def copy_shown(selecting: Selecting) -> None:
-    """As it is shown, with formatting for programs that know any."""
+    """Copy the text as shown, and as HTML for programs that support formatting."""
     text = selecting.text()
     if text:
         data = QMimeData()

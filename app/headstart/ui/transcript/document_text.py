@@ -1,4 +1,4 @@
-"""Shown text of a document as plain text: lists keep their signs, tables their cells, formulas are
+"""Plain text of a shown document: lists keep their marks, tables their cells, formulas become
 LaTeX. Main thread."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from PySide6.QtGui import (
 
 from headstart.ui.kit import formulas
 
-# the character for a formula or another object
+# placeholder for a formula or another object
 OBJECT = "\ufffc"
 _BOXES = {
     QTextBlockFormat.MarkerType.Checked: "[x]",
@@ -22,7 +22,7 @@ _BOXES = {
 
 
 def text_between(document: QTextDocument, begin: int, end: int) -> str:
-    """Text between two positions; marks of lists where their items begin there."""
+    """Text between two positions, with list marks for items that begin there."""
     pieces: list[str] = []
     block = document.findBlock(begin)
     row: tuple[int, int] | None = None
@@ -40,7 +40,7 @@ def text_between(document: QTextDocument, begin: int, end: int) -> str:
 
 
 def objects_of(document: QTextDocument) -> list[str]:
-    """The sources of the objects of a document, in their order."""
+    """The sources of a document's objects, in order."""
     found = []
     block = document.begin()
     while block.isValid():

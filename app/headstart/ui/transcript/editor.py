@@ -1,4 +1,4 @@
-"""Editor of a message's text: Enter submits, Esc leaves."""
+"""Editor of a message's text: Enter submits, Esc cancels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GAP = 8
 
 
 class After(StrEnum):
-    """Action after an edit: an answer to it, nothing, or more of the same reply."""
+    """Action after an edit: answer it, do nothing, or continue the reply."""
 
     ANSWER = "answer"
     NOTHING = "nothing"
@@ -54,9 +54,9 @@ class MessageEditor(TextEdit):
 
 
 class EditPanel(QWidget):
-    """The editor of a message with its buttons; the first one is what Enter does."""
+    """The editor of a message with its buttons; Enter triggers the first one."""
 
-    submitted = Signal(str, str)  # the text, and what comes After
+    submitted = Signal(str, str)  # the text, and the action After
     cancelled = Signal()
     changed = Signal()
 
@@ -80,12 +80,12 @@ class EditPanel(QWidget):
         self._cancel.clicked.connect(self.cancelled)
 
     def set_busy(self, busy: bool) -> None:
-        """While a reply is written no other version can be begun."""
+        """Disable saving while a reply is written: no new version can begin then."""
         for button in self._buttons:
             button.setEnabled(not busy)
 
     def lay_out(self, width: int) -> int:
-        """Place everything for `width`; returns the height."""
+        """Place everything for `width`; return the height."""
         lines = round(self.edit.document().size().height())
         lines = min(_MOST_LINES, max(_LEAST_LINES, lines))
         height = lines * theme.line_height() + 20

@@ -1,5 +1,5 @@
-"""The button that leads to the end of a chat, while the reader is elsewhere; it says what is new
-there."""
+"""The button that leads to the end of a chat while the reader is elsewhere; it shows new messages
+and a reply being written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolButton
 from headstart.ui.kit import icons
 from headstart.ui.wording import say
 
-# px above the end from which on it is shown, and its room to the edge
+# px above the end from which the button is shown, and px between it and the edge
 _FAR, _ROOM = 160, 12
 
 
@@ -29,7 +29,7 @@ class EndButton(QToolButton):
         self._say()
 
     def added(self, count: int) -> None:
-        """Count messages that came while the reader was elsewhere."""
+        """Count messages that arrived while the reader was elsewhere."""
         self._new += count
         self._say()
 
@@ -38,7 +38,7 @@ class EndButton(QToolButton):
         self._say()
 
     def place(self, following: bool) -> None:
-        """Place the button; hidden for a reader at the end."""
+        """Place the button; hide it if the reader is at the end."""
         bar = self._area.verticalScrollBar()
         if following:
             self._new = 0

@@ -1,5 +1,5 @@
-"""Stats of a reply: its speed and gain in a few words under it, everything else in a card while
-the pointer or the keyboard is there. Main thread."""
+"""Stats of a reply: speed and gain in brief below it, all others in a card while the pointer or the
+keyboard focus is on them. Main thread."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from headstart.core.chats.values import TurnStats, gain_words
 from headstart.ui.transcript.words import figures_of, figures_text
 from headstart.ui.wording import say
 
-# px between the words and their card, and from the edges of the view
+# px between the text and its card, and between the card and the window's edges
 _GAP, _EDGE = 6, 8
-# px between the words and the edge of the button around them
+# px between the text and the edge of its button
 _PAD = 10
 
 
 class Figures(QToolButton):
-    """A few words at the right of the row under a reply."""
+    """Brief stats at the right of the row below a reply."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class Figures(QToolButton):
         self.hide()
 
     def show_stats(self, stats: TurnStats | None, shown: str) -> None:
-        """`shown`: as in the settings, "speed", "all" or "none"."""
+        """Show these stats; `shown` is the setting: "speed", "all" or "none"."""
         self.stats = stats
         text = "" if stats is None or shown == "none" else figures_text(stats, shown == "all")
         self.setText(text)
@@ -44,7 +44,7 @@ class Figures(QToolButton):
 
     def place(self, y: int, width: int, height: int) -> None:
         hint = self.sizeHint()
-        # its words end where the column does
+        # the text is flush with the column's right edge
         left = width - hint.width() + _PAD
         self.setGeometry(left, y, hint.width(), max(height, hint.height()))
 
@@ -86,7 +86,7 @@ class Figures(QToolButton):
 
 
 class FiguresCard(QFrame):
-    """Names and values; above what it is about."""
+    """A card with names and values of the stats, above them if there is room."""
 
     def __init__(self, stats: TurnStats, parent: QWidget) -> None:
         super().__init__(parent)

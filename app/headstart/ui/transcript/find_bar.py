@@ -1,5 +1,5 @@
-"""The bar above a chat in which one looks for words: how many there are, which one is shown, and
-whether other branches count too."""
+"""The search bar above a chat: number of matches, the current one, and a switch to include other
+branches."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
-# from the last key until it is looked for
+# delay of the search after the last key
 _PAUSE_MS = 120
 
 
 class FindBar(QFrame):
-    # the query, and whether all branches are looked through
+    # the query, and True to search all branches
     looked_for = Signal(str, bool)
-    # a message, which of its places, and whether it is on the branch on show
+    # a message, the match's number in it, and True if it is on the branch on show
     chosen = Signal(str, int, bool)
     closed = Signal()
 
@@ -49,12 +49,12 @@ class FindBar(QFrame):
         for button in self._buttons:
             layout.addWidget(button)
         self._found: list[FoundInChat] = []
-        # a hit of the search of all chats: its words and the message
+        # a match from the search of all chats: the query and the message
         self._wanted: tuple[str, str] | None = None
-        # the message, and which of its places, that the reader is at; and whether they go there
+        # the current match: its message and its number in it; True: scroll to it
         self._now: tuple[str, int] | None = None
         self._moved = False
-        # the place that is shown, counted over all messages; -1 for none
+        # number of the current match over all messages; -1 for none
         self._at = -1
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -75,7 +75,7 @@ class FindBar(QFrame):
         return self.branches, self.earlier, self.later, self.close_button
 
     def open(self, query: str = "") -> None:
-        """Show it; `query` is what was selected, or found elsewhere."""
+        """Show the bar; `query`: the selected text, or a query from elsewhere."""
         if query:
             self.edit.setText(query)
         self.show()
@@ -84,11 +84,11 @@ class FindBar(QFrame):
         self._look()
 
     def follow(self, query: str, message_id: str) -> None:
-        """Show what was found in all chats, once the chat with this message is open."""
+        """Remember a match from the search of all chats, to show once its chat is open."""
         self._wanted = (query, message_id) if query else None
 
     def reach(self, message_id: str) -> None:
-        """The message that was wanted is here."""
+        """Show the remembered match: its message is loaded."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted[1] == message_id:
             self.edit.setText(wanted[0])
@@ -106,8 +106,8 @@ class FindBar(QFrame):
             self.closed.emit()
 
     def set_found(self, query: str, found: list[FoundInChat]) -> None:
-        """Show the number of hits of `query`; the reader goes to the last one first: they are
-        there."""
+        """Show the number of matches of `query`; a new search begins with the last one, because the
+        reader is at the end."""
         if query != self.edit.text() or self.isHidden():
             return
         self._found = found
@@ -131,7 +131,7 @@ class FindBar(QFrame):
         return -1
 
     def look_again(self) -> None:
-        """The chat has other messages: the reader stays where they are."""
+        """Repeat the search after a change of the chat, without scrolling."""
         if not self.isHidden() and self.edit.text().strip():
             self.looked_for.emit(self.edit.text(), self.branches.isChecked())
 
@@ -151,7 +151,7 @@ class FindBar(QFrame):
 
     def _on_text(self, text: str) -> None:
         if not text:
-            # also by the button in it
+            # also after the clear button
             self._timer.start()
 
     def _look(self) -> None:

@@ -1,6 +1,6 @@
-"""Search in the open chat: marks in the blocks, and the one that the reader is at.
+"""Search in the open chat: marks in the blocks, and the current match.
 
-Found in the text as it was written; a block's marks are where those characters are shown.
+The search covers the Markdown source; a block marks the characters that show a match.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class ChatFinding:
     def __init__(self, host: FindingHost) -> None:
         self._host = host
         self.query = ""
-        # the message, and which of its hits, that the reader is at
+        # the current match: its message and its number in it
         self.current: tuple[str, int] | None = None
         self._spans: dict[str, tuple[str, list[tuple[int, int]]]] = {}
         self._marks: dict[int, tuple[object, list[tuple[int, int, bool]]]] = {}
 
     def look_for(self, query: str) -> None:
-        """Mark this from now on; "" marks nothing."""
+        """Mark the matches of this query; "" marks nothing."""
         if query.strip() != self.query:
             self.query, self.current = query.strip(), None
             self._spans.clear()
@@ -44,7 +44,7 @@ class ChatFinding:
         self._marks.clear()
 
     def spans_in(self, message: Message) -> list[tuple[int, int]]:
-        """Positions of the query in a message's text, from and to."""
+        """Matches in a message's text, as start and end offsets."""
         text = message.text
         known = self._spans.get(message.id)
         if known is None or known[0] != text:
@@ -52,7 +52,7 @@ class ChatFinding:
         return known[1]
 
     def marks_in(self, block: TextBlock) -> list[tuple[int, int, bool]]:
-        """In places of the block's document."""
+        """Matches as positions in the block's document; True for the current one."""
         if not self.query:
             return []
         state = (block.block, self.query, self.current)

@@ -1,4 +1,4 @@
-"""The widget of a formula on lines of its own: in the middle, wider ones scroll sideways."""
+"""The widget of a display formula: centred; wide ones scroll sideways."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.sideways import SidewaysBlock
 from headstart.ui.wording import say
 
-# of the text's size
+# size relative to the text
 _LARGER = 1.15
 _ROOM = 6
 
 
 class FormulaBlock(SidewaysBlock):
-    """Its document is the source, which is what is selected and copied; it is shown where the
-    formula cannot be drawn, or is still being written."""
+    """Its document is the LaTeX source, for selecting and copying; it is shown if the formula
+    cannot be drawn or is still being written."""
 
     def __init__(self, host: BlockHost, parent: QWidget, block: Block) -> None:
         super().__init__(host, parent, block)
@@ -91,7 +91,7 @@ class FormulaBlock(SidewaysBlock):
             painter.drawText(right, int(flags), f"({drawn.tag})")
 
     def position_at(self, point: QPointF) -> int:
-        """A drawn formula is selected as a whole."""
+        """The start or end of a drawn formula, which can only be selected as a whole."""
         if self._drawn is None:
             return super().position_at(point)
         return 0 if point.x() < self.width() / 2 else self.text_length()

@@ -1,7 +1,6 @@
-"""Syntax colours for code blocks, and the blocks of long texts, worked out on one worker thread.
+"""Computes syntax colours of code, and the blocks of long texts, on one worker thread.
 
-The lexer's spans come back to the main thread as plain tuples; a newer request for the same
-block makes an older answer worthless, which the caller checks by its serial number.
+The spans reach the main thread as plain tuples, with the serial number of their request.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Highlighter(QObject):
         super().__init__(parent)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
         self._closed = False
-        # the newest request of each block; older ones that still wait are not worth lexing
+        # the newest request of each block; it replaces older waiting ones
         self._waiting: dict[int, tuple[int, str, str]] = {}
 
     def request(self, block: int, serial: int, code: str, language: str) -> None:
@@ -43,13 +42,13 @@ class Highlighter(QObject):
             self._executor.submit(self._work, block)
 
     def parse(self, key: str, text: str) -> None:
-        """Parse a long text as a whole; `parsed` tells."""
+        """Parse a whole long text; `parsed` delivers the blocks."""
         if not self._closed:
             self._executor.submit(self._parse, key, text)
 
     def prepare(self) -> None:
-        """Import the Markdown parser here, a fifth of a second, before the window needs it; an
-        address has it compile its longest expression."""
+        """Import the Markdown parser on the worker thread, before the window needs it: this takes a
+        fifth of a second. The URL makes it compile its longest regular expression."""
         if not self._closed:
             self._executor.submit(parse_reply, "https://example.org")
 
@@ -69,7 +68,7 @@ class Highlighter(QObject):
             self.highlighted.emit(block, serial, spans)
 
 
-# tokens of a diff, in the roles of code and of the window
+# roles of a diff's tokens, from those of code and of the window
 _DIFF = {
     "Inserted": "string",
     "Deleted": "danger",
@@ -79,8 +78,7 @@ _DIFF = {
 
 
 def lex(code: str, language: str) -> list[Span]:
-    """Coloured spans of `code`, in UTF-16 units; none for a language that Pygments does not
-    know."""
+    """Coloured spans of `code`, in UTF-16 units; none for a language unknown to Pygments."""
     lexer = _lexer(language.lower())
     if lexer is None:
         return []
@@ -115,7 +113,7 @@ def _role(token: object) -> str:
         return "number"
     if name.startswith("Comment"):
         return "comment"
-    # of a diff
+    # tokens of a diff
     if name.startswith("Generic."):
         return _DIFF.get(name.removeprefix("Generic."), "")
     if name.startswith("Operator.Word"):

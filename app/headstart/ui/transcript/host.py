@@ -1,5 +1,5 @@
-"""Needs of messages and blocks from the transcript around them: selection, marks, colours,
-links."""
+"""Serves messages and blocks with selection, marks, colours and links on behalf of the
+transcript."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 class Host(QObject):
-    """One for all messages; `column` is given to it once there is one."""
+    """The host of all messages; `use` gives it the column."""
 
     link_hover_changed = Signal(str)
     # code, and its language as the model named it
     save_requested = Signal(str, str)
     # a file or an image of a message
     part_opened = Signal(object)
-    # something is as high as it was not before
+    # a height changed
     changed = Signal()
-    # something was done with a message
+    # the user acted on a message
     acted = Signal()
 
     def __init__(self, area: QAbstractScrollArea) -> None:
@@ -46,12 +46,12 @@ class Host(QObject):
         # commands for a message
         self.commands: tuple[ItemCommand[Message], ...] = ()
         self.stats_shown: StatsShown = "speed"
-        # whether drafted text is marked
+        # True: drafted text is tinted
         self.tinted = False
         self.highlighter = Highlighter(self)
         self.highlighter.parsed.connect(self._on_parsed)
         self.hovered_link = ""
-        # an image of a message, if it is here; it is fetched otherwise
+        # an image of a message, if loaded; otherwise it is fetched
         self.thumbnails: Callable[[ImagePart, QSize], QImage | None] = lambda _part, _size: None
 
     def use(self, column: Column) -> None:
@@ -60,7 +60,7 @@ class Host(QObject):
         self.finding = ChatFinding(column)
 
     def set_tinted(self, on: bool) -> None:
-        """Highlight drafted text by its origin, or not."""
+        """Switch the tinting of drafted text by origin."""
         if on != self.tinted:
             self.tinted = on
             self.repaint_blocks()
@@ -69,7 +69,7 @@ class Host(QObject):
         for _message, _number, block in self._column.shown_blocks():
             block.update()
 
-    # --- what blocks ask -----------------------------------------------------------------
+    # --- for blocks ----------------------------------------------------------------------
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None:
         return self.selecting.range_in(block)
@@ -96,7 +96,7 @@ class Host(QObject):
         self.selecting.select_word(block, position)
 
     def parse_later(self, message_id: str, text: str) -> None:
-        """Have the whole text of a message parsed beside the window."""
+        """Have the whole text of a message parsed on the worker thread."""
         self.highlighter.parse(message_id, text)
 
     def _on_parsed(self, message_id: str, text: str, blocks: list[Block]) -> None:
@@ -116,7 +116,7 @@ class Host(QObject):
         if isinstance(message, MessageWidget):
             message.measure_again(block)
 
-    # --- what messages ask ---------------------------------------------------------------
+    # --- for messages --------------------------------------------------------------------
 
     def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None:
         return self.thumbnails(part, within)
@@ -125,7 +125,7 @@ class Host(QObject):
         self.part_opened.emit(part)
 
     def picture_ready(self, digest: str) -> None:
-        """An image that was asked for is here."""
+        """Show a requested image that has arrived."""
         for item in self._column.items:
             if item.widget is not None:
                 item.widget.boxes.picture_ready(digest)

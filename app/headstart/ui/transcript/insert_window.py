@@ -1,4 +1,4 @@
-"""A message that is put into a chat without anybody answering it. Main thread."""
+"""The window to insert a message into a chat without an answer. Main thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headstart.ui.wording import say
 
 
 class InsertWindow(Sheet):
-    submitted = Signal(str, str)  # who says it, and the text
+    submitted = Signal(str, str)  # the author's role, and the text
 
     def __init__(self, parent: QWidget | None) -> None:
         super().__init__(say("transcript.insert-message"), parent, (560, 340))

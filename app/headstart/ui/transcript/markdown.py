@@ -1,8 +1,8 @@
-"""Markdown to blocks, once or while it streams; pure, no Qt.
+"""Parses Markdown into blocks, at once or while it streams; pure, no Qt.
 
-A block is what one widget shows: a paragraph, an item of a top-level list, a table (or a part of a
-long one), fenced code, a formula on lines of its own. While text streams, only the last two blocks
-are parsed again: a list can still swallow the paragraph after it, nothing reaches further back.
+One widget shows one block: a paragraph, an item of a top-level list, a table (or a part of a long
+one), fenced code, a display formula. While text streams, only the last two blocks are parsed again:
+a list can still absorb the paragraph after it, nothing reaches further back.
 
 Raw HTML is shown as text, remote images as links: nothing is ever fetched.
 """
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 _LONE_RETURN = re.compile(r"\r(?!\n)")
-# rows of a table that are laid out together
+# rows of a table laid out together
 ROWS = 40
-# characters of a user's message that are laid out together
+# characters of a user's message laid out together
 PLAIN_PART = 10_000
 
 
@@ -51,17 +51,16 @@ class BlockKind(Enum):
     CODE = auto()
     TABLE = auto()
     FORMULA = auto()
-    # word for word
+    # verbatim
     PLAIN = auto()
 
 
 class Block(Struct, frozen=True):
-    """`source` is the Markdown, `start` its offset in the whole text. `html` is of prose, items and
-    tables; `text` is code, with its `language`, or LaTeX.
+    """`source` is the Markdown, `start` its offset in the whole text. `html`: for prose, items and
+    tables; `text`: plain text, code with its `language`, or LaTeX.
 
-    `number`: of an item in an ordered list. `tight`: no room before it, it goes on with what the
-    block above it is. `columns`: the longest text of each column of the
-    whole table.
+    `number`: of an item in an ordered list. `tight`: no space above, the block continues the one
+    before it. `columns`: the longest text in each column of the whole table.
     """
 
     kind: BlockKind
@@ -73,11 +72,11 @@ class Block(Struct, frozen=True):
     number: int = 0
     tight: bool = False
     columns: tuple[str, ...] = ()
-    # a formula or an answer that is still being written
+    # a formula or an answer still being written
     open: bool = False
-    # blocks below it belong to the same table, code or message of the user
+    # the next block continues the same table, code or user's message
     goes_on: bool = False
-    # code that was written in another way than it is shown
+    # code as written, if it is shown differently
     written: str = ""
 
     @property
@@ -86,9 +85,9 @@ class Block(Struct, frozen=True):
 
 
 def parse(text: str, start: int = 0, *, growing: bool = False, number: int = 0) -> list[Block]:
-    """All blocks of `text`, which begins at offset `start` of the whole. `growing`: more comes;
-    `number`: what the list's item has with which the text begins."""
-    # the parser takes a lone carriage return for a line's end, and so must the offsets
+    """All blocks of `text`, which begins at offset `start` of the whole. `growing`: more text will
+    follow; `number`: of the list item that begins the text."""
+    # the parser treats a lone carriage return as a line end, and so must the offsets
     text = _LONE_RETURN.sub("\n", text)
     tokens = _markdown().parse(text, {GROWING: growing})
     lines = _line_starts(text)
@@ -132,13 +131,13 @@ def parse(text: str, start: int = 0, *, growing: bool = False, number: int = 0) 
 
 
 def plain(text: str) -> list[Block]:
-    """Text word for word: a long one is several blocks, divided between lines where it can be."""
+    """Verbatim text as blocks; a long one is split between lines where possible."""
     if len(text) <= PLAIN_PART:
         return [Block(BlockKind.PLAIN, 0, text, text=text)]
     blocks, at = [], 0
     while at < len(text):
         end = at + PLAIN_PART
-        # a line that is longer than that stays whole
+        # a longer line stays whole
         end = text.rfind("\n", at, end) + 1 or text.find("\n", end) + 1 or len(text)
         part, more = text[at:end], end < len(text)
         words = part.removesuffix("\n") if more else part
@@ -153,7 +152,7 @@ Source = Callable[["Token"], tuple[int, str]]
 
 
 def _items(group: Sequence[Token], source: Source, number: int | None) -> Iterator[Block]:
-    """Each item of a top-level list is a list of its own, so that a long one is many blocks."""
+    """Yield each item of a top-level list as a separate list, so that a long one is many blocks."""
     head, ordered = group[0], group[0].type == "ordered_list_open"
     count = int(head.attrs.get("start", 1)) if number is None else number
     for place, item in enumerate(_groups(group[1:-1])):
@@ -169,7 +168,7 @@ def _items(group: Sequence[Token], source: Source, number: int | None) -> Iterat
 
 
 def _is_loose(group: Sequence[Token]) -> bool:
-    """True if an empty line is between items, or between what is in them."""
+    """True if an empty line is between items or inside one."""
     return any(
         token.type == "paragraph_open" and token.level == group[0].level + 2 and not token.hidden
         for token in group
@@ -177,7 +176,7 @@ def _is_loose(group: Sequence[Token]) -> bool:
 
 
 def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
-    """A long table is several of the same columns below each other."""
+    """Yield a table; a long one in parts with the same columns."""
     start, whole = source(group[0])
     rows = list(_rows(group))
     columns = tuple(
@@ -195,7 +194,7 @@ def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
         begin = bodies[first]
         more = first + ROWS < len(bodies)
         end = bodies[first + ROWS] if more else len(group)
-        # the line between head and rows has no row of its own
+        # the line between head and rows is not a row
         last = first + ROWS + 1 if more else len(lines)
         text = "".join(lines[line:last])
         opening, closing = ("", "") if first == 0 else (_TABLE, "")
@@ -257,7 +256,7 @@ def _render(tokens: Sequence[Token]) -> str:
 
 
 def html_of(text: str) -> str:
-    """Markdown as HTML for other programs: formulas as they were written."""
+    """Markdown as HTML for other programs; formulas stay as written."""
     return str(_for_copies().render(text, {}))
 
 
@@ -314,13 +313,13 @@ def _item_open(token: Token) -> str:
 def _cell_open(tag: str) -> Callable[[Token], str]:
     def rule(token: Token) -> str:
         style = str(token.attrs.get("style", ""))
-        # a style would take the borders away
+        # a style attribute would remove the borders
         return f'<{tag} align="{style.removeprefix("text-align:")}">' if style else f"<{tag}>"
 
     return rule
 
 
-# Qt knows the borders of a table only as attributes
+# Qt takes table borders only from attributes
 _TABLE = '<table border="1" cellspacing="0" cellpadding="6">'
 _RULES: dict[str, Callable[[Token], str]] = {
     "image": _image,

@@ -1,4 +1,4 @@
-"""One message: its blocks, how it ended, its figures, and the actions under it.
+"""One message: its blocks, its status, its stats, and the actions below it.
 
 Laid out by hand: `lay_out` places everything for a width and returns the height, so that the
 transcript can place hundreds of messages without Qt's layouts.
@@ -28,12 +28,12 @@ from headstart.ui.transcript.reasoning import Reasoning, grow
 from headstart.ui.transcript.streaming import StreamingMarkdown
 from headstart.ui.transcript.words import author_html, described, origins_of, status_text
 
-# characters that take more than some milliseconds to parse
+# characters of a text that takes more than a few milliseconds to parse
 _LONG = 8_000
 
 
 class MessageHost(BlockHost, Protocol):
-    """Needs of a message from the transcript around it."""
+    """The transcript, as a message sees it."""
 
     commands: tuple[ItemCommand[Message], ...]
     stats_shown: StatsShown
@@ -48,14 +48,14 @@ class MessageHost(BlockHost, Protocol):
     def open_part(self, part: OtherPart) -> None: ...
 
     def is_focused(self, message: MessageWidget) -> bool:
-        """True while the keyboard is in it."""
+        """True while the message has the keyboard focus."""
         ...
 
 
 class MessageWidget(QWidget):
-    """Emits what the user asks for; the transcript passes it on."""
+    """Emits the user's requests; the transcript passes them on."""
 
-    edit_submitted = Signal(str, str, str)  # its id, the text, what comes After
+    edit_submitted = Signal(str, str, str)  # message id, text, the action After
     edit_left = Signal()
     version_requested = Signal(str, int)
 
@@ -69,7 +69,7 @@ class MessageWidget(QWidget):
         self.text = BlockStack(host, self)
         self.reasoning = Reasoning(host, self, self._resized)
         self._markdown = StreamingMarkdown()
-        # the width, and the part of the message whose blocks are widgets in their places
+        # the width, and the range of the message whose blocks are placed widgets
         self._placed: tuple[int, Span] | None = None
         self._panel: EditPanel | None = None
         self._busy = False
@@ -99,23 +99,23 @@ class MessageWidget(QWidget):
     # --- content -------------------------------------------------------------------------
 
     def set_message(self, message: Message) -> None:
-        """Show a stored message, keeping the blocks that are the same."""
+        """Show a stored message, keeping unchanged blocks."""
         self.message = message
         writing = message.status is MessageStatus.OPEN
         shown = self._shown_text
         text, reasoning = message.text, message.reasoning
         if writing and text == "" == reasoning:
-            # the database hears of the words last: what is on the screen stays
+            # the database gets the text last: keep the text on the screen
             text, reasoning = shown, self.reasoning.text
         self._show_head()
         self._show_text(text)
         self.reasoning.show(reasoning, message.stats, writing and not text)
         if not writing and text != self._settled:
             self._settled = text
-            # a text that came in one piece has been parsed as a whole already
+            # a text that arrived in one piece was already parsed as a whole
             if shown and message.role is not Role.USER:
                 if len(text) > _LONG:
-                    # blocks that were parsed piece by piece stay until then
+                    # blocks parsed piece by piece stay until then
                     self._host.parse_later(message.id, text)
                 else:
                     self.take_parsed(text, self._markdown.finished())
@@ -139,18 +139,18 @@ class MessageWidget(QWidget):
         self.setAccessibleName(described(message))
 
     def show_reply(self, text: str, reasoning: str) -> None:
-        """The words of a reply that is being written, all of them so far."""
+        """Show the whole text so far of a reply being written."""
         self._progress.setVisible(not text and not reasoning)
         self._show_text(text)
         self.reasoning.show(reasoning, self.message.stats, not text)
         self._resized()
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
-        """Set the origins of the text's characters, for the highlight."""
+        """Set the origins of the text's characters, for tinting."""
         self.text.set_origins(origins)
 
     def show_progress(self, text: str) -> None:
-        """Show the progress before the first word: loading, reading."""
+        """Show the progress before the first token: loading, prefill."""
         self._progress.setText(text)
         self._progress.setAccessibleName(text)
         self._host.height_changed(self)
@@ -168,7 +168,7 @@ class MessageWidget(QWidget):
         self._host.height_changed(self)
 
     def take_parsed(self, text: str, blocks: list[Block]) -> None:
-        """The text is complete: these are its blocks, parsed as a whole."""
+        """Take the blocks of the complete text, parsed as a whole."""
         if text == self._markdown.text:
             changed = self._markdown.adopt(blocks)
             if changed < len(self._markdown.blocks):
@@ -187,14 +187,14 @@ class MessageWidget(QWidget):
         return None if self._panel is None else self._panel.edit
 
     def begin_edit(self, text: str | None = None) -> None:
-        """Turn the message into an editor, of `text` that was begun before; Enter submits, Esc
-        leaves."""
+        """Turn the message into an editor, with the `text` of an earlier edit, if any; Enter
+        submits, Esc cancels."""
         if self._panel is not None:
             return
         shown = self.message.text if text is None else text
         panel = self._panel = EditPanel(self, self.message.role, shown)
         panel.submitted.connect(
-            # the editor goes when the new version takes this one's place
+            # the editor disappears when the new version replaces this one
             lambda text, after: self.edit_submitted.emit(self.message.id, text, after)
         )
         panel.cancelled.connect(self.end_edit)
@@ -213,7 +213,7 @@ class MessageWidget(QWidget):
             self.set_message(self.message)
 
     def set_busy(self, busy: bool) -> None:
-        """While a reply is written in this chat, no other version can be begun or shown."""
+        """Disable beginning or showing other versions while a reply is written in this chat."""
         self._busy = busy
         self.foot.set_busy(busy)
         if self._panel is not None:
@@ -236,15 +236,14 @@ class MessageWidget(QWidget):
         self.foot.set_active(self._host.is_focused(self))
 
     def is_placed(self, width: int, near: Span) -> bool:
-        """True if what overlaps `near`, from the message's top on, is as it should be."""
+        """True if all blocks in `near`, relative to the message's top, are placed for `width`."""
         if self._placed is None or self._placed[0] != width:
             return False
         begin, end = self._placed[1]
         return begin <= near[0] and near[1] <= end
 
     def lay_out(self, width: int, near: Span) -> int:
-        """Place everything for `width`, of a long message what overlaps `near`; returns the
-        height."""
+        """Place everything for `width`, but only the text blocks in `near`; return the height."""
         if self.message.role is Role.USER:
             y = self._place_user(width, near)
         else:
@@ -253,20 +252,20 @@ class MessageWidget(QWidget):
         y = _place_label(self.status_label, y, width)
         top, y = y, self.foot.place(y, width)
         self.figures.place(top, width, y - top)
-        # blocks beyond the message's own ends are placed too: there is nothing
+        # nothing lies beyond the message's ends, so it counts as placed
         begin = EVERYTHING[0] if near[0] <= 0 else near[0]
         end = EVERYTHING[1] if near[1] >= y else near[1]
         self._placed = (width, (begin, end))
         return y
 
     def measure_again(self, block: TextBlock) -> None:
-        """A block is as high as it was not before."""
+        """Measure a block again, whose height changed."""
         self.text.measure_again(block)
         self.reasoning.stack.measure_again(block)
         self._resized()
 
     def block_at(self, y: int) -> int | None:
-        """The block of the text that the reader is at, where the message is long."""
+        """The text block at `y`; None above the text."""
         if not self.text.slots or y < self.text.slots[0].top:
             return None
         return self.text.at(y)
@@ -276,7 +275,7 @@ class MessageWidget(QWidget):
         if self._panel is not None:
             return self._place_panel(y, width)
         if not self.message.text:
-            # a file alone
+            # attachments only
             return y
         return self.text.lay_out(width, 0, y, near) + 2
 

@@ -1,7 +1,7 @@
-"""Drafted text in the shown text: origins of source characters to document ranges. Pure.
+"""Maps origins of source characters to ranges of the shown text. Pure.
 
-Origins belong to the Markdown source; what is rendered is the same characters in the same order
-without the markup. So each shown character is found in the source after the one before it.
+Origins belong to the Markdown source; the rendered text has the same characters in the same order,
+without the markup. So each shown character is found in the source after the previous one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from headstart.core.chats.parts import Origin, OriginRun
 
-# markup between two shown characters: the longest is a link's address
+# most characters of markup between two shown characters: a link's address is the longest
 _LOOK_AHEAD = 400
 _OBJECT = "\ufffc"
 _LINE_ENDS = re.compile("[\n\u2028\u2029]")
@@ -24,10 +24,10 @@ def tinted_ranges(
     runs: Sequence[OriginRun],
     objects: Sequence[str] = (),
 ) -> list[tuple[int, int, Origin]]:
-    """Ranges (begin, end, origin) of `shown` that were drafted.
+    """Drafted ranges of `shown`, as (begin, end, origin).
 
-    `source` is the Markdown of the block, which begins at `start` of the text of `runs`; `objects`
-    are the sources of the formulas in it, each one character of `shown`.
+    `source`: the block's Markdown, which begins at offset `start` in the text of `runs`.
+    `objects`: the sources of its formulas, each shown as one character.
     """
     origins = _slice(runs, start, len(source))
     if all(run.origin is Origin.TARGET for run in origins):
@@ -50,7 +50,7 @@ def tinted_ranges(
 def source_between(
     shown: str, source: str, places: tuple[int, int], objects: Sequence[str] = ()
 ) -> str:
-    """The Markdown of what is shown between two characters; marks at its ends may be left out."""
+    """The Markdown of a range of the shown text; markup at its ends may be missing."""
     begin, end = places
     first, last = None, 0
     for place, found, after in _aligned(shown, source, objects):
@@ -69,11 +69,11 @@ def source_between(
 
 
 def _aligned(shown: str, source: str, objects: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Each shown character with where it is in the source, from and to."""
+    """Yield the index of each shown character with its range in the source."""
     at, number = 0, 0
     for place, character in enumerate(shown):
         if character.isspace():
-            # paragraphs and lines end otherwise in a document: a space goes with its neighbour
+            # paragraph and line ends differ in a document: whitespace goes with its neighbour
             continue
         wanted, ahead = character, _LOOK_AHEAD
         if character == _OBJECT and number < len(objects):
@@ -87,7 +87,7 @@ def _aligned(shown: str, source: str, objects: Sequence[str]) -> Iterator[tuple[
 
 
 def _unbridged(ranges: list[tuple[int, int, Origin]], shown: str) -> list[tuple[int, int, Origin]]:
-    """Ranges cut at line ends, without the space at the ends of lines."""
+    """Ranges split at line ends, without whitespace at the ends of lines."""
     result = []
     for begin, end, origin in ranges:
         at = begin
@@ -101,7 +101,7 @@ def _unbridged(ranges: list[tuple[int, int, Origin]], shown: str) -> list[tuple[
 
 
 def _slice(runs: Sequence[OriginRun], start: int, length: int) -> list[OriginRun]:
-    """The part of a run-length list from `start` on, `length` characters long."""
+    """The slice of a run-length list at `start` with `length` characters."""
     result: list[OriginRun] = []
     at, end = 0, start + length
     for run in runs:

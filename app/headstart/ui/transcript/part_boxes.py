@@ -1,5 +1,5 @@
-"""Parts of a message besides its text: files and calls of tools as labelled boxes, images as
-pictures."""
+"""Parts of a message besides its text: files and tool calls as labelled boxes, images as
+thumbnails."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.pictures import fitted
 
 GAP = 6
-# of what a tool tip shows of a file, or a tool's result
+# characters of a file or a tool's result in a tooltip
 MOST_TIP = 600
-# how large an image is shown in the transcript
+# largest size of an image in the transcript
 THUMBNAIL = QSize(320, 240)
 
 Thumbnail = Callable[[ImagePart, QSize], "QImage | None"]
@@ -36,8 +36,8 @@ Open = Callable[[OtherPart], None]
 
 
 class PartBoxes:
-    """One below the other, on the side of who wrote the message; widgets of `parent`. `thumbnail`
-    gives an image that is here, `opens` shows what is in a file."""
+    """The boxes in a column, on the side of the message's author; children of `parent`.
+    `thumbnail` returns a loaded image, `opens` opens a part."""
 
     def __init__(self, parent: QWidget, thumbnail: Thumbnail, opens: Open) -> None:
         self._parent = parent
@@ -58,7 +58,7 @@ class PartBoxes:
         self.boxes = [self._box(part) for part in message.others]
 
     def place(self, y: int, width: int) -> int:
-        """From `y` on; returns where they end."""
+        """Place the boxes from `y` on; return their lower end."""
         for box in self.boxes:
             hint = box.sizeHint()
             box_width = min(hint.width(), width)
@@ -67,7 +67,7 @@ class PartBoxes:
         return y
 
     def picture_ready(self, digest: str) -> None:
-        """An image that was asked for is here."""
+        """Show a requested image that has arrived."""
         for box in self.boxes:
             if isinstance(box, _Picture) and box.part.blob.digest == digest:
                 box.update()
@@ -114,7 +114,7 @@ class _Box(QLabel):
 
 
 class _Picture(QWidget):
-    """As large as it is going to be before it is there."""
+    """A thumbnail; has its final size before the image arrives."""
 
     def __init__(self, part: ImagePart, parent: QWidget, thumbnail: Thumbnail, opens: Open) -> None:
         super().__init__(parent)
@@ -129,7 +129,7 @@ class _Picture(QWidget):
         return self._size
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        # as sharp as the screen is
+        # at the screen's resolution
         image = self._thumbnail(self.part, THUMBNAIL * self.devicePixelRatioF())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,4 +1,4 @@
-"""A block's HTML as a document, in the theme's fonts and colours. Main thread."""
+"""Turns a block's HTML into a document in the theme's fonts and colours. Main thread."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _RULE = QTextFormat.Property.BlockTrailingHorizontalRulerWidth
 
 
 _ENDS = re.compile(r"(?:</\w+>\s*)+$")
-# markup, or a space that HTML does not keep
+# markup, or whitespace that HTML collapses
 _MARKS = re.compile(r"[<\n\r\t]|  | $")
 
 
 def growth(before: str, after: str) -> str | None:
-    """The words that were added at the end of a paragraph or an item, whose HTML this was and is;
-    None where anything else is another one."""
+    """The text appended to a paragraph or item, from its HTML before and after; None if anything
+    else changed."""
     ends = _ENDS.search(before)
     if ends is None or "</a>" in ends[0] or not after.endswith(ends[0]):
         return None
     begin = before[: ends.start()]
     more = after[len(begin) : len(after) - len(ends[0])]
-    # behind a tag nobody knows which words it is for
+    # after a tag it is unclear which format new text belongs to
     behind = begin[-1:]
     if not after.startswith(begin) or behind in (">", "") or behind.isspace():
         return None
@@ -42,14 +42,14 @@ def growth(before: str, after: str) -> str | None:
 
 
 def append(document: QTextDocument, words: str) -> None:
-    """As `fill` with what `growth` has found."""
+    """Append text found by `growth`, with the same result as `fill`."""
     cursor = QTextCursor(document)
     cursor.movePosition(QTextCursor.MoveOperation.End)
     cursor.insertText(words)
 
 
 def fill(document: QTextDocument, block: Block) -> None:
-    """Have `document` show prose, an item or a table."""
+    """Fill `document` with prose, an item or a table."""
     wrap(document, is_endless(block.source), theme.reading_font())
     document.setDefaultStyleSheet(_style())
     document.setHtml(block.html)
@@ -77,7 +77,7 @@ def _style() -> str:
 
 def _space_lines(document: QTextDocument) -> None:
     cursor = QTextCursor(document)
-    # one edit: otherwise Qt lays everything out again for every line
+    # one edit: otherwise Qt repeats the whole layout for every line
     cursor.beginEditBlock()
     block = document.begin()
     last = document.blockCount() - 1
@@ -90,9 +90,9 @@ def _space_lines(document: QTextDocument) -> None:
                 QTextBlockFormat.LineHeightTypes.MinimumHeight.value,
             )
         if block.blockFormat().hasProperty(_RULE):
-            # Qt draws a rule in the colour of text otherwise
+            # otherwise Qt draws a rule in the text colour
             form.setBackground(QColor(theme.current().edge))
-        # the space around a block is the transcript's
+        # the transcript sets the space around a block
         if block.blockNumber() == 0:
             form.setTopMargin(0)
         if block.blockNumber() == last:

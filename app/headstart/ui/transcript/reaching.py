@@ -1,4 +1,4 @@
-"""Going to a place of the open chat: a message, or what was found in it."""
+"""Scrolls to a position in the open chat: a message, or a match in it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ class Reaching:
     def __init__(self, column: Column, host: Host) -> None:
         self._column = column
         self._host = host
-        # where a chat is read on from, once its messages are here
+        # the position to resume reading at, once its message is loaded
         self.expected: ReadingPlace | None = None
 
     def reading_place(self) -> ReadingPlace | None:
-        """Reading position; None at the end, and where nothing is shown."""
+        """Reading position; None at the end or in an empty chat."""
         anchor = self._column.reader()
         if anchor is None:
             return None
         return ReadingPlace(anchor.item.message.id, anchor.block, anchor.past)
 
     def read_on(self, message_id: str) -> bool:
-        """Go to the place that was expected, if it is in this message."""
+        """Go to the expected position, if it is in this message."""
         place, self.expected = self.expected, None
         item = self._column.find(message_id)
         if place is None or place.message != message_id or item is None:
@@ -33,12 +33,12 @@ class Reaching:
         return True
 
     def look_for(self, query: str) -> None:
-        """Mark this everywhere; "" marks nothing."""
+        """Mark all matches of this query; "" marks nothing."""
         self._host.finding.look_for(query)
         self._host.repaint_blocks()
 
     def go_to(self, message_id: str, number: int = -1) -> bool:
-        """Show a message, at the `number`th place of what is looked for; whether it is here."""
+        """Show a message, at match `number` of the search; return False if it is not loaded."""
         item = self._column.find(message_id)
         if item is None:
             return False
@@ -54,7 +54,7 @@ class Reaching:
         return True
 
     def _reveal(self, item: Item, offset: int) -> None:
-        """Have a character of a message's text in view."""
+        """Scroll to a character of a message's text."""
         text = self._column.widget(item).text
         if not text.slots:
             self._column.scroll_to(item, None, 0)

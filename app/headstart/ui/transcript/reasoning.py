@@ -1,4 +1,4 @@
-"""Reasoning before a reply: a line that folds, and the text below it. Main thread."""
+"""Reasoning before a reply: a line that folds and unfolds the text below it. Main thread."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from headstart.ui.transcript.streaming import StreamingMarkdown
 from headstart.ui.transcript.words import reasoning_text
 from headstart.ui.wording import say
 
-# room left of it
+# px to the left of the reasoning text
 _INDENT = 20
 
 
 class Reasoning:
-    """Its widgets are children of `parent`; `resized` is told that it is higher or lower."""
+    """Its widgets are children of `parent`; `resized` is called when its height changes."""
 
     def __init__(self, host: BlockHost, parent: QWidget, resized: Callable[[], object]) -> None:
         self.stack = BlockStack(host, parent)
@@ -46,7 +46,7 @@ class Reasoning:
         return self._shown
 
     def show(self, text: str, stats: TurnStats | None, writing: bool) -> None:
-        """The reasoning so far; `writing`: more of it comes."""
+        """Show the reasoning so far; `writing`: more will follow."""
         if text != self._shown:
             grow(self._markdown, self.stack, self._shown, text)
             self._shown = text
@@ -81,7 +81,7 @@ class Reasoning:
 
 
 def grow(markdown: StreamingMarkdown, stack: BlockStack, old: str, new: str) -> None:
-    """Have a stack show a text that was another one, or the beginning of this one."""
+    """Show the text `new` in a stack; parse only the new part if `old` is its beginning."""
     if new.startswith(old):
         changed = markdown.append(new[len(old) :])
     else:

@@ -1,4 +1,4 @@
-"""Paints the reply that is being written, at most once per frame."""
+"""Paints the reply being written, at most once per frame."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.host import Host
 
 FRAME_MS = 16
-# where the engine needs every core, each frame takes from it: it writes 1.06 times as fast
+# with few cores, frames take time from the engine: the longer interval makes it 1.06 times as fast
 FEW_CORES, FRAME_ON_FEW_MS = 4, 66
 
 
 def frame_ms() -> int:
-    """Milliseconds between two frames of a reply at least."""
+    """Least milliseconds between two frames of a reply."""
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
     return FRAME_MS if cores > FEW_CORES else FRAME_ON_FEW_MS
@@ -38,17 +38,17 @@ class ReplyPainter(QObject):
         self._frame.timeout.connect(self.paint)
 
     def show(self, message_id: str, text: str, reasoning: str) -> None:
-        """The text of the reply so far."""
+        """Show the reply so far, with the next frame."""
         self._reply = (message_id, text, reasoning)
         if not self._frame.isActive():
             self._frame.start()
 
     def show_origins(self, message_id: str, origins: tuple[OriginRun, ...]) -> None:
-        """Set the origins of its text, shown with the next frame."""
+        """Set the origins of the reply's text, shown with the next frame."""
         self._origins = (message_id, origins)
 
     def paint(self) -> None:
-        """Paint the text that was not painted yet."""
+        """Paint the text not painted yet."""
         if self._reply is None:
             return
         message_id, text, reasoning = self._reply
@@ -61,6 +61,6 @@ class ReplyPainter(QObject):
             if self._host.tinted and self._origins[0] == message_id:
                 widget.set_origins(self._origins[1])
             self._column.place()
-            # a reply that is slow to lay out is painted less often, so that the window answers
+            # a reply with a slow layout is painted less often, so that the window stays responsive
             cost = (time.perf_counter() - began) * 1000
             self._frame.setInterval(max(self._least, min(250, round(2 * cost))))

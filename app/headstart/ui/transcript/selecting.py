@@ -1,6 +1,6 @@
-"""Selecting text across the blocks of a transcript: mouse places in, selected text out.
+"""Selects text across the blocks of a transcript: takes mouse positions, returns selected text.
 
-Works over any host that knows its messages' blocks; `selection.Selection` holds the two places.
+Works with any host that knows its messages' blocks; `selection.Selection` holds the two ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.markdown import Block, BlockKind, html_of
 from headstart.ui.transcript.selection import Place, Selection
 
-# marks around the user's words while the rest is Markdown
+# marks around the user's verbatim text amid Markdown
 _BEGIN, _END = "\ufdd0", "\ufdd1"
 _KEPT = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
 
@@ -40,12 +40,12 @@ class SelectingHost(Protocol):
     def message(self, number: int) -> Message: ...
 
 
-# characters of a message that are parsed to be copied; a longer one is copied as Markdown
+# longest message, in characters, that is parsed for copying; longer ones are copied as Markdown
 LONGEST_SHOWN = 50_000
 
 
 class Selecting:
-    """The one selection of a transcript and what the mouse does to it."""
+    """The single selection of a transcript, and the mouse's effects on it."""
 
     def __init__(self, host: SelectingHost, viewport: QWidget) -> None:
         self._host = host
@@ -57,7 +57,7 @@ class Selecting:
         return self.selection.ends is not None
 
     def messages_up_to(self, otherwise: int) -> int:
-        """Number of messages up to the end of the selection."""
+        """Number of messages up to the end of the selection; `otherwise` without a selection."""
         ends = self.selection.ends
         return otherwise if ends is None else ends[1][0] + 1
 
@@ -70,7 +70,7 @@ class Selecting:
         return self.selection.range_in(place[0], place[1], block.text_length())
 
     def begin(self, block: TextBlock, position: int, extend: bool) -> None:
-        """A press: begins a new selection there, or moves the end of the one there is."""
+        """Handle a press: begin a selection here, or move the end of the current one."""
         place = self._place_of(block, position)
         if extend and self.selection.anchor:
             self.selection.head = place
@@ -81,7 +81,7 @@ class Selecting:
         self._repaint()
 
     def extend_to(self, point: QPoint) -> None:
-        """Move the end to what is nearest to a point of the viewport."""
+        """Move the end to the position nearest to a point of the viewport."""
         place = self.nearest(point)
         if place is not None:
             self.selection.head = place
@@ -103,7 +103,7 @@ class Selecting:
             self._repaint()
 
     def shift(self, messages: int) -> None:
-        """Follow messages that were put before all others."""
+        """Shift the selection after messages were inserted at the top."""
         self.selection.shift(messages)
 
     def clear(self) -> None:
@@ -111,11 +111,11 @@ class Selecting:
         self._repaint()
 
     def text(self) -> str:
-        """Selected text as it is shown, blocks apart by an empty line."""
+        """Selected text as shown, with empty lines between blocks."""
         return self._collected(TextBlock.selected_text, _shown_words, _words_of_message)
 
     def markdown(self) -> str:
-        """The Markdown of what is selected."""
+        """The Markdown of the selection."""
         return self._collected(
             TextBlock.selected_source,
             lambda block: block.source.strip("\n"),
@@ -123,7 +123,7 @@ class Selecting:
         )
 
     def html(self) -> str:
-        """The selection with its formatting; the user's words are no Markdown, as on screen."""
+        """The selection as HTML; the user's text is verbatim, not Markdown, as on screen."""
 
         def part(widget: TextBlock, begin: int, end: int) -> str:
             if widget.block.kind is BlockKind.PLAIN:
@@ -149,7 +149,8 @@ class Selecting:
         whole: Callable[[Block], str],
         message: Callable[[Message], str],
     ) -> str:
-        """`part` of a block, a `whole` block, or a message of which nothing is a widget."""
+        """The selection, joined from `part` of a block, `whole` blocks, and each `message` without
+        widgets."""
         ends = self.selection.ends
         if ends is None:
             return ""
@@ -157,7 +158,7 @@ class Selecting:
         for number in range(ends[0][0], min(ends[1][0] + 1, len(self._host.items))):
             blocks = self._host.blocks_of(number)
             if blocks is None and ends[0][0] < number < ends[1][0]:
-                # wholly selected and far away: without making widgets for it
+                # wholly selected and far away: no widgets are created for it
                 _add(pieces, message(self._host.message(number)), tight=False)
                 continue
             if blocks is None:
@@ -178,7 +179,7 @@ class Selecting:
         return "".join(pieces)
 
     def nearest(self, point: QPoint) -> Place | None:
-        """The place in the text that is nearest to a point of the viewport."""
+        """The text position nearest to a point of the viewport."""
         best: tuple[int, Place] | None = None
         for number, index, block in self._host.shown_blocks():
             local = block.mapFrom(self._viewport, point)
@@ -197,12 +198,12 @@ class Selecting:
 
 
 def _kept(text: str) -> str:
-    """Words between marks that no text has, to be told from Markdown."""
+    """Wrap verbatim text in marks that occur in no text, to tell it from Markdown."""
     return f"{_BEGIN}{text}{_END}" if text else ""
 
 
 def _add(pieces: list[str], text: str, tight: bool) -> None:
-    """Items of a list, and parts of what was divided, are on lines next to each other."""
+    """Append a block; `tight` ones (list items, parts of a split block) without an empty line."""
     if text:
         if pieces:
             pieces.append("\n" if tight else "\n\n")

@@ -1,6 +1,6 @@
-"""The selected text of a transcript: from a place in one block to a place in another; pure.
+"""The selection of a transcript, from a position in one block to one in another; pure.
 
-A place is (message index, block index, character). The transcript view owns the one selection.
+A place is (message index, block index, character). The transcript view owns the only selection.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Selection(Struct):
         self.anchor = self.head = None
 
     def shift(self, messages: int) -> None:
-        """Follow messages that were put before all others."""
+        """Shift the selection after messages were inserted at the top."""
         if self.anchor is not None:
             self.anchor = (self.anchor[0] + messages, *self.anchor[1:])
         if self.head is not None:
@@ -29,7 +29,7 @@ class Selection(Struct):
 
     @property
     def ends(self) -> tuple[Place, Place] | None:
-        """First and last place in reading order, or None when nothing is selected."""
+        """First and last place in reading order, or None without a selection."""
         if self.anchor is None or self.head is None or self.anchor == self.head:
             return None
         return min(self.anchor, self.head), max(self.anchor, self.head)

@@ -1,4 +1,4 @@
-"""A block that is wider than the column: it scrolls sideways, and never wraps its lines."""
+"""A block that scrolls sideways if it is wider than the column."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BAR = 10
 
 
 class SidewaysBlock(TextBlock):
-    """`pad`, `head` and `foot`: room around the document, in px."""
+    """`pad`, `head` and `foot`: space beside, above and below the document, in px."""
 
     pad, head, foot = 0, 0, 0
 
@@ -30,11 +30,11 @@ class SidewaysBlock(TextBlock):
         return QPointF(self.pad - self.bar.value(), self.head)
 
     def place_bar(self, width: int, wide: float, high: float) -> int:
-        """For a document of this size in a block of `width`; returns the height of all."""
+        """Place the bar for a document of this size in a block of `width`; return the height."""
         inner = width - 2 * self.pad
         hidden = max(0, round(wide) - inner)
         height = self.head + round(high) + self.foot
-        # room of its own, where the block has none below its lines
+        # extra space for the bar, if the block has too little below its lines
         if hidden and self.foot < BAR:
             height += BAR - self.foot
         self.bar.setVisible(hidden > 0)
@@ -49,13 +49,13 @@ class SidewaysBlock(TextBlock):
         return height
 
     def paint_inside(self, painter: QPainter, event: QPaintEvent) -> None:
-        """The document, cut at the padding."""
+        """Paint the document, clipped at the padding."""
         area = QRectF(self.pad, self.head, self.width() - 2 * self.pad, self.height() - self.head)
         painter.setClipRect(area)
         self.paint_document(painter, event.rect())
 
     def reveal(self, position: int) -> None:
-        """Scroll sideways to a place of the document."""
+        """Scroll sideways to a position of the document."""
         block = self.document.findBlock(position)
         line = block.layout().lineForTextPosition(position - block.position())
         if line.isValid():

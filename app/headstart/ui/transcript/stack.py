@@ -1,4 +1,4 @@
-"""The messages of a transcript as a stack of heights: what is where before it is a widget."""
+"""The messages of a transcript as a stack of heights: positions without widgets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headstart.core.chats.values import Message, Role
 from headstart.ui.kit import theme
 from headstart.ui.transcript.message import MessageWidget
 
-# each message ends with room for what can be done with it
+# small, because each message ends with space for its actions
 SPACING = 8
 TOP = 22
 
@@ -20,13 +20,13 @@ TOP = 22
 class Item(Struct):
     message: Message
     height: int
-    measured_for: int = -1  # the width its height belongs to
+    measured_for: int = -1  # the width for which the height was measured
     widget: MessageWidget | None = None
     top: int = 0
 
 
 def stack(items: Sequence[Item], start: int = 0) -> int:
-    """Place the items below each other, those from `start` on; returns the height of all."""
+    """Stack the items from index `start` on; return the total height."""
     y = TOP
     if start:
         last = items[start - 1]
@@ -39,13 +39,13 @@ def stack(items: Sequence[Item], start: int = 0) -> int:
 
 
 def first_below(items: Sequence[Item], y: int) -> int:
-    """The first item that reaches below a height; as many as there are, where none does."""
+    """Index of the first item that reaches below `y`; the number of items if none does."""
     return bisect_right(items, y, key=lambda item: item.top + item.height)
 
 
 class Anchor(Struct, frozen=True):
-    """The reader's place: the first message in view, which of its blocks, and how far that (the
-    message, without a block) is scrolled past."""
+    """The reader's position: the first message in view, its block, and the px by which the block
+    (or the message, without a block) is scrolled past."""
 
     item: Item
     block: int | None
@@ -53,14 +53,14 @@ class Anchor(Struct, frozen=True):
 
     @property
     def top(self) -> int:
-        """Top of the view."""
+        """Scroll position of the view's top."""
         widget = self.item.widget
         within = widget.text.top_of(self.block) if widget and self.block is not None else 0
         return self.item.top + within + self.past
 
 
 def anchor_at(items: Sequence[Item], value: int) -> Anchor | None:
-    """Item at a scroll position."""
+    """The anchor for a scroll position; None below the last item."""
     number = first_below(items, value)
     if number == len(items):
         return None
@@ -78,10 +78,10 @@ def moved_anchor(
     before: Sequence[str],
     measure: Callable[[Item], int],
 ) -> Anchor | None:
-    """Reading position among new `items`; `before` are the ids of the old ones.
+    """The reading position among new `items`; `before`: the ids of the old ones.
 
-    When their message is gone (another version took its place), the foot of the new one stands
-    where the foot of the old one was: that is where the arrows are.
+    If the anchor's message was replaced by another version, the foot of the new one goes where the
+    old one's was, so that the version arrows stay in place.
     """
     if anchor is None or not items:
         return None
@@ -93,7 +93,7 @@ def moved_anchor(
 
 
 def estimated_height(message: Message, width: int) -> int:
-    """A height before anything is laid out; good enough for the scroll bar."""
+    """Estimate a height before layout; good enough for the scroll bar."""
     per_line = max(20, width // 8)
     lines = 0
     for part in message.parts:

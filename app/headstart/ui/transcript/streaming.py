@@ -1,4 +1,4 @@
-"""The blocks of a reply while it grows, and when it is whole. Pure, no Qt."""
+"""The blocks of a reply while it grows, and once complete. Pure, no Qt."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from msgspec.structs import replace
 from headstart.core.markdown.json_answer import indented_json
 from headstart.ui.transcript.markdown import Block, BlockKind, parse
 
-# words, each after one space, the first perhaps the rest of one
+# words separated by single spaces; the first may be the rest of a word
 _WORD = r"[^\W_]+(?:['’-][^\W_]+)*[,;.!?:]?"
 _WORDS = re.compile(rf" ?{_WORD}(?: {_WORD})*")
 _ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[1-6])>\s*)+$")
-# text behind the last mark: nothing that begins one, and at its end a whole word
+# text after the last markup, with no character that begins markup, and a whole word at its end
 _PLAIN = re.compile(r"[^*_`$\[\]\\<>&^~|:@/#=+\n]*[^\W_][,;.!?)]?")
 _LETTERS = re.compile(r"(?:^| )[^\W\d_]+$")
 
 
 def parse_reply(text: str, growing: bool = False) -> list[Block]:
-    """As `parse`; a text that is JSON from beginning to end is one block of code, indented."""
+    """Like `parse`, but a text that is all JSON becomes one indented code block."""
     shown = indented_json(text, growing)
     if shown is None:
         return parse(text, growing=growing)
@@ -28,13 +28,13 @@ def parse_reply(text: str, growing: bool = False) -> list[Block]:
 
 
 class StreamingMarkdown:
-    """Blocks of a text that grows. `append` says which block is the first that changed."""
+    """Blocks of a growing text. `append` returns the index of the first changed block."""
 
     def __init__(self, text: str = "") -> None:
         self.reset(text)
 
     def reset(self, text: str, growing: bool = False) -> None:
-        """Begin again with another text."""
+        """Start over with another text."""
         self.text = text
         self.blocks = parse_reply(text, growing)
 
@@ -53,11 +53,11 @@ class StreamingMarkdown:
             return self._take(parse_reply(self.text, growing=True), 0)
         kept = max(0, len(self.blocks) - 2)
         while kept and self.blocks[kept].kind is BlockKind.TABLE:
-            # parts of a table have no head of their own
+            # later parts of a table have no header, so start at its first part
             kept -= 1
         block = self.blocks[kept] if kept < len(self.blocks) else None
         start = 0 if block is None else block.start
-        # indented code is only told from its line's beginning
+        # indented code is recognised only from the start of its line
         start = self.text.rfind("\n", 0, start) + 1
         number = 0 if block is None else block.number
         fresh = parse(self.text[start:], start, growing=True, number=number)
@@ -66,11 +66,11 @@ class StreamingMarkdown:
         return self._take(fresh, kept)
 
     def finished(self) -> list[Block]:
-        """The whole text, parsed once more: a late definition reaches back to any block."""
+        """The blocks of the whole text, parsed again: a late definition can change any block."""
         return parse_reply(self.text)
 
     def adopt(self, fresh: list[Block]) -> int:
-        """Take the blocks of `finished`; says the first that is another one."""
+        """Take the blocks of `finished`; return the index of the first changed one."""
         return self._take(fresh, 0)
 
     def finish(self) -> int:
@@ -89,8 +89,8 @@ class StreamingMarkdown:
 
 
 def with_words(block: Block, more: str) -> Block | None:
-    """The block with plain words behind those that it ends with: what parsing would give, in a
-    fortieth of the time. None where they may mean more than they say."""
+    """The block with plain words appended: the result of parsing, in a fortieth of the time. None
+    if the words may be part of markup."""
     if block.kind not in (BlockKind.PROSE, BlockKind.ITEM) or not _WORDS.fullmatch(more):
         return None
     ends = _ENDS.search(block.html)
@@ -98,7 +98,7 @@ def with_words(block: Block, more: str) -> Block | None:
         return None
     head = block.html[: ends.start()]
     last = unescape(head[head.rfind(">") + 1 :])
-    # a word may go on; what has a point or a sign in it may be an address, or be marked
+    # a plain word may continue; one with a dot or a sign may be an address or markup
     known = _PLAIN.fullmatch(last) is not None and block.source.endswith(last)
     if not known or (not more.startswith(" ") and not _LETTERS.search(last)):
         return None
@@ -107,7 +107,7 @@ def with_words(block: Block, more: str) -> Block | None:
 
 
 def _replaced(item: Block, before: Block) -> Block:
-    """An item that was parsed as the first of a list goes on with the list that it is in."""
+    """Restore the `tight` flag of an item that was parsed as the first one of a list."""
     if before.kind is not BlockKind.ITEM or item.start != before.start:
         return item
     return Block(

@@ -1,5 +1,5 @@
-"""The widget of a table, or of a part of a long one: columns as wide as their texts need, up to a
-limit; what is wider than the transcript scrolls sideways."""
+"""The widget of a table, or of a part of a long one: columns as wide as their texts need, or
+shrunk to fit; a table that is still wider than the transcript scrolls sideways."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from headstart.ui.transcript.prose import fill
 from headstart.ui.transcript.sideways import SidewaysBlock
 from headstart.ui.wording import say
 
-# px of a column at 100 %: what a cell's text may take before it wraps, and what it gets at least
+# px at 100 %: half of WIDEST limits the columns of a table that cannot fit; NARROWEST is the least
+# width to which columns shrink to fit
 WIDEST, NARROWEST = 340, 70
-# around a cell's text, borders included
+# px around a cell's text, including borders
 _AROUND = 14
-# px that every column takes besides
+# extra px of every column
 _LINE = 2
 
 
@@ -46,18 +47,18 @@ class TableBlock(SidewaysBlock):
         return self.place_bar(width, size.width(), size.height())
 
     def _set_columns(self, width: int) -> None:
-        """The same for every part of a table: each column knows its longest text."""
+        """Set the same column widths in every part of a table, from each column's longest text."""
         tables = [
             frame for frame in self.document.rootFrame().childFrames()
             if isinstance(frame, QTextTable)
         ]  # fmt: skip
         metrics = QFontMetricsF(theme.reading_font())
-        # heads are bold, and code is wider
+        # headers are bold, and code is wider
         wanted = [
             max(theme.px(24), metrics.horizontalAdvance(text) * 1.12 + _AROUND)
             for text in self.block.columns
         ]
-        # borders, and what Qt adds to each column
+        # borders, and the extra width Qt adds to each column
         around = _LINE * (len(wanted) + 2)
         widths = _fitted(wanted, width - around, theme.px(WIDEST), theme.px(NARROWEST))
         fixed = QTextLength.Type.FixedLength
@@ -74,8 +75,8 @@ class TableBlock(SidewaysBlock):
 
 
 def _fitted(wanted: list[float], room: float, widest: float, narrowest: float) -> list[float]:
-    """Widths of columns: as wanted where they fit; else wide ones give way, down to a width that
-    can still be read, and the table is wider than the room."""
+    """Column widths: as wanted if they fit; else wide columns shrink, down to `narrowest`. If that
+    does not fit either, columns keep readable widths and the table is wider than the room."""
     if sum(wanted) <= room or not wanted:
         return wanted
     low, high = narrowest, max(wanted)
@@ -87,5 +88,5 @@ def _fitted(wanted: list[float], room: float, widest: float, narrowest: float) -
             low = limit
     if sum(min(each, low) for each in wanted) <= room:
         return [min(each, low) for each in wanted]
-    # too many columns for the room: each is as wide as can be read well
+    # too many columns for the room: each gets a readable width
     return [min(each, max(widest / 2, narrowest)) for each in wanted]

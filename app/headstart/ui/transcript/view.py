@@ -1,8 +1,7 @@
 """The transcript: a scrolling column of messages.
 
-`column` has the messages and their places, `reply` paints the one that is being written, `host`
-is what blocks ask, `reaching` goes to what is looked for; here are the events, and what the window
-asks for.
+`column` holds the messages and their positions, `reply` paints the reply being written, `host`
+serves the blocks, `reaching` scrolls to matches; this module handles events and the window's calls.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class TranscriptView(QAbstractScrollArea):
-    """Shows one branch. Emits what the user asks of a message, by its id."""
+    """Shows one branch. Emits the user's requests for a message, by its id."""
 
-    edit_submitted = Signal(str, str, str)  # message id, text, what comes After
+    edit_submitted = Signal(str, str, str)  # message id, text, the action After
     edit_left = Signal()
     version_requested = Signal(str, int)
-    # the reader is near the first message that is here, and others come before it
+    # the reader is near the first loaded message, and earlier ones exist
     earlier_requested = Signal()
-    # a message's id ("" for the whole chat), and the form in which it is copied
+    # a message's id ("" for the whole chat), and the format to copy
     copy_requested = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -75,9 +74,9 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.setInterval(0)
         self._relayout.timeout.connect(self._place)
         self.host.changed.connect(self._relayout.start)
-        # texts in the editors of messages when another chat was opened, by message
+        # unsaved edits when another chat was opened, by message id
         self._edits: dict[str, str] = {}
-        # whether messages that are not here yet are to be selected too
+        # True: select messages not loaded yet as well
         self._all_wanted = False
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.verticalScrollBar().setSingleStep(theme.line_height())
@@ -86,9 +85,9 @@ class TranscriptView(QAbstractScrollArea):
     # --- content -------------------------------------------------------------------------
 
     def set_branch(self, messages: list[Message], same_chat: bool, earlier: int = 0) -> None:
-        """Show these messages; widgets of the same messages live on when the chat is the same.
+        """Show these messages; in the same chat, existing widgets are reused.
 
-        `earlier`: how many come before them, which are asked for when the reader goes there.
+        `earlier`: number of messages before them, requested when the reader scrolls up to them.
         """
         if not same_chat:
             for widget in self.column.widgets():
@@ -108,7 +107,7 @@ class TranscriptView(QAbstractScrollArea):
         self.end_button.place(self.column.following)
 
     def show_earlier(self, page: BranchPage) -> None:
-        """Messages that come before those that are shown; what the reader sees stays in place."""
+        """Insert messages before those shown; the text in view stays in place."""
         place = self.column.show_earlier(page)
         self.selecting.shift(len(page.messages))
         if self._all_wanted:
@@ -119,13 +118,13 @@ class TranscriptView(QAbstractScrollArea):
             self.column.want_earlier()
 
     def set_message(self, message: Message) -> None:
-        """A message is other than it was: its reply has ended."""
+        """Show a message's new state, after its reply ended."""
         self.column.set_message(message)
         self.set_writing(self._writing)
         self.column.place()
 
     def set_writing(self, writing: bool) -> None:
-        """Set while a reply is written in the open chat."""
+        """Note whether a reply is being written in the open chat."""
         self._writing = writing
         for widget in self.column.widgets():
             widget.set_busy(writing)
@@ -140,7 +139,7 @@ class TranscriptView(QAbstractScrollArea):
                 widget.editor.setFocus()
 
     def leave_edit(self) -> bool:
-        """Close the editor of a message, if one has the focus."""
+        """Close the editor that has the focus; return False if none has."""
         focus = QApplication.focusWidget()
         for widget in self.column.widgets():
             if widget.editing and focus is not None and widget.isAncestorOf(focus):
@@ -162,7 +161,7 @@ class TranscriptView(QAbstractScrollArea):
             item.widget.show_progress(text)
 
     def refresh(self) -> None:
-        """Measure and paint with the theme as it is now."""
+        """Measure and paint again with the current theme."""
         self.column.refresh()
         self.viewport().update()
 
@@ -175,7 +174,7 @@ class TranscriptView(QAbstractScrollArea):
         self._place()
 
     def select_all(self) -> None:
-        """All of the branch; what is not here yet is fetched page by page."""
+        """Select the whole branch; messages not loaded yet are fetched page by page."""
         self._all_wanted = self.column.earlier > 0
         if self.column.earlier:
             self.column.want_earlier()

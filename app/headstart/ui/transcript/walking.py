@@ -1,5 +1,5 @@
-"""The keyboard among messages: the arrows go from one to the next, Tab goes through what can be
-done with the one that is reached, and then on. Main thread."""
+"""Keyboard navigation among messages: the arrow keys move between messages, Tab moves through the
+actions of the focused one, and then leaves the transcript. Main thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headstart.ui.kit.focus import focus_by_tab, leave_area, step_among, stops_i
 from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.message import MessageWidget
 
-# px between a message and the frame around the one that is reached
+# px between the focused message and its frame
 _AROUND = 8
 
 
@@ -21,7 +21,7 @@ class Walking(QObject):
         super().__init__(area)
         self._area = area
         self._column = column
-        # the message that the keyboard is in, or was in last
+        # the message that has or last had the keyboard focus
         self.message_id = ""
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -29,11 +29,11 @@ class Walking(QObject):
 
     @property
     def current(self) -> MessageWidget | None:
-        """The message that has the keyboard."""
+        """The message that has the keyboard focus."""
         return self._of(self._area.window().focusWidget())
 
     def enter(self, forward: bool = True) -> bool:
-        """The keyboard comes here: to the message where it was, else to the last one."""
+        """Focus the message that last had the focus, else the last message."""
         items = self._column.items
         item = self._column.find(self.message_id) if self.message_id else None
         if item is None and items:
@@ -45,7 +45,7 @@ class Walking(QObject):
         return True
 
     def step(self, by: int) -> bool:
-        """To the next message down (1) or up (-1)."""
+        """Move to the next message down (1) or up (-1)."""
         current = self.current
         if current is None:
             return self.enter(by > 0)
@@ -67,7 +67,7 @@ class Walking(QObject):
         return True
 
     def tab(self, forward: bool) -> bool:
-        """Tab, or Shift+Tab, anywhere in the transcript."""
+        """Handle Tab, or Shift+Tab, anywhere in the transcript."""
         focus = self._area.window().focusWidget()
         message = self._of(focus)
         if message is None:
@@ -79,7 +79,7 @@ class Walking(QObject):
         return leave_area(self._area, forward)
 
     def paint(self, painter: QPainter) -> None:
-        """A frame around the message that the keyboard is at."""
+        """Paint a frame around the message that has the keyboard focus."""
         message = self.current
         if message is None or not message.hasFocus():
             return

@@ -1,4 +1,4 @@
-"""Connects the transcript with the controllers, and opens the windows about branches."""
+"""Connects the transcript with the controllers, and opens the views about branches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def connect(
 
 def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controllers) -> None:
     branch, finding = controllers.branch, controllers.finding
-    # a place that is reached once its messages are here
+    # the match to go to once its message is loaded
     wanted: list[tuple[str, int]] = []
 
     def go(message_id: str, number: int, shown: bool) -> None:
@@ -78,9 +78,8 @@ def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controller
 
 
 class BranchDialogs(QObject):
-    """Views beside the open chat or over it: its branches, versions beside each other, and a
-    message to be inserted; each made with its first use. `panel_wanted` has the panel of branches
-    shown."""
+    """Views beside or over the open chat: its branches, a comparison of versions, and the window to
+    insert a message; each made on first use. `panel_wanted` asks to show the panel of branches."""
 
     panel_wanted = Signal(QWidget)
     panel_closed = Signal()
@@ -120,7 +119,7 @@ class BranchDialogs(QObject):
         window.open()
 
     def _follow(self) -> None:
-        """Another chat may be open now, or its messages other ones."""
+        """Update the panel: another chat may be open, or its messages may have changed."""
         if self.panel is not None and not self.panel.isHidden():
             if self._controllers.open.stored:
                 self._controllers.versions.map()

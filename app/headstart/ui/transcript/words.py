@@ -1,4 +1,4 @@
-"""The words around a message: who wrote it, its figures, and how it ended."""
+"""The texts around a message: its author, its stats, and its status."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.when import clock_text
 from headstart.ui.wording import say
 
-# characters of reasoning that are looked at, and shown where it is folded
+# characters of reasoning that are examined, and that are shown while it is folded
 _LAST, _SHOWN = 400, 60
-# of a model's name above a reply; of a message's words where they name it
+# characters of a model's name above a reply, and of the text that describes a message
 _AUTHOR, _BEGINNING = 48, 120
 
 
 def origins_of(message: Message) -> tuple[OriginRun, ...]:
-    """The origins of a message's text, its reasoning left out."""
+    """The origins of a message's text, without its reasoning."""
     runs: list[OriginRun] = []
     for part in message.parts:
         if isinstance(part, TextPart):
@@ -36,7 +36,7 @@ def origins_of(message: Message) -> tuple[OriginRun, ...]:
 
 
 def figures_text(stats: TurnStats, whole: bool = False) -> str:
-    """Speed and gain in a few words; the `whole` with first word and what was reused."""
+    """Speed and gain in brief; `whole` adds the time to the first token and the reused tokens."""
     pieces = []
     if stats.tokens_per_second is not None:
         pieces.append(say("transcript.number-tok-s", number=_number(stats.tokens_per_second)))
@@ -58,7 +58,7 @@ def figures_text(stats: TurnStats, whole: bool = False) -> str:
 
 
 def figures_of(stats: TurnStats) -> list[tuple[str, str]]:
-    """Names and values of everything that is known of a turn; nothing that is nought."""
+    """Names and values of all known stats of a turn, without zeros."""
     found: list[tuple[str, str]] = []
     speed = stats.tokens_per_second
     if speed is not None:
@@ -108,8 +108,8 @@ def _number(value: float) -> str:
 
 
 def reasoning_text(reasoning: str, stats: TurnStats | None, writing: bool) -> str:
-    """Line of folded reasoning: how long it took, and its first words; while it is written, the
-    last ones."""
+    """The line of folded reasoning: its duration and first words; its last words while it is
+    being written."""
     words = " ".join(reasoning[-_LAST:].split()) if writing else " ".join(reasoning[:_LAST].split())
     if writing:
         shown = words[-_SHOWN:].lstrip()
