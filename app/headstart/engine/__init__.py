@@ -1,1 +1,2 @@
-"""A request in, events out. Owns the one inference thread and what runs on it."""
+"""The inference engine: takes requests, emits events. Owns the one inference thread and its
+models."""

@@ -17,31 +17,31 @@ from headstart.core.rgb import Rgb
 from headstart.core.settings.schema import Sampling
 
 if TYPE_CHECKING:
-    # numpy takes a tenth of a second to import: it comes with the first model
+    # numpy takes a tenth of a second to import, so the first model imports it
     import numpy as np
     import numpy.typing as npt
 
-# a part of a KV state as bytes; only the backend that made it knows what they mean
+# a part of a KV state as bytes; only the backend that made it knows their meaning
 Blob: TypeAlias = "npt.NDArray[np.uint8]"
 # hidden states, a row for each token
 Hidden: TypeAlias = "npt.NDArray[np.float32]"
 ReadPixels = Callable[[], Rgb | None]
-# a hidden state of a token: what goes into the layer of that number, what the output layer sees
-# ("last"), or what the model's own layers for drafting are made for ("nextn")
+# a hidden state of a token: the input of the layer of that number, the input of the output layer
+# ("last"), or the input of the model's own draft layers ("nextn")
 Tap = int | Literal["last", "nextn"]
 
 
 class DecodeAborted(Exception):
-    """`abort` was called in the middle; the KV state ends at `n_past`."""
+    """`abort` was called during a forward; the KV state ends at `n_past`."""
 
 
 class ContextFull(Exception):
-    """There is no room for the tokens; the KV state is as before the call."""
+    """The tokens do not fit the context; the KV state is unchanged."""
 
 
 class SpecialToken(Struct, frozen=True):
-    """A token that is found in text before it is split into words. Some swallow the white space
-    beside them (`strip_left`, `strip_right`)."""
+    """A token matched in the text before tokenization. Some swallow the white space beside them
+    (`strip_left`, `strip_right`)."""
 
     id: int
     text: str
@@ -55,54 +55,54 @@ class ModelFacts(Struct, frozen=True):
     context_length: int
     vocabulary_size: int
     chat_template: str | None
-    # control tokens: they come out as nothing, and plain text never holds them
+    # control tokens: they decode to no text, and plain text never contains them
     special_tokens: tuple[SpecialToken, ...]
-    # the id put in front of every prompt, if the model wants one
+    # the id that begins every prompt, if the model wants one
     begin_token: int | None
     begin_text: str
     end_text: str
     # the most tokens one forward may take
     batch: int
-    # whole words that come out as text, and are found in plain text
+    # whole words that decode to text, and are matched in plain text
     added_tokens: tuple[SpecialToken, ...] = ()
-    # tokens that a reply never has: their makers say so
+    # tokens that a reply never contains, by the model's own declaration
     suppressed: tuple[int, ...] = ()
     # how `truncate` goes back: exactly, or to a checkpoint from which the rest is recomputed
     rollback: Literal["exact", "checkpoint"] = "exact"
     # the most tokens of the last forward that `truncate` takes back without a checkpoint, once;
     # one of its tokens stays
     undo: int = 0
-    # whether `export` leaves a part out that only `snapshot` has
+    # true if `export` omits a part of the state that only `snapshot` returns
     snapshots: bool = False
     # the most leaves of a tree in one forward; 1 where only a single path is possible
     leaves: int = 1
-    # other things that decide the speed: backend, threads, KV type
+    # the other factors of speed: backend, threads, KV type
     device: str = ""
-    # the most tokens of KV that `export` gives at once, a power of two; 0: a state has no ranges
+    # the most tokens of KV that one `export` returns, a power of two; 0: the state has no ranges
     chunk: int = 256
-    # abilities that it was found to lack here
+    # abilities that the trial on this computer found missing
     lacking: Lacking = LACKS_NOTHING
     # flash attention, or the plain kind
     flash: bool = True
     # the meaning of KV bytes besides the model file: library, KV types, layout
     state: str = ""
-    # how wide a hidden state is
+    # the width of a hidden state
     width: int = 0
-    # of a head: the hidden states that it wants of its target, side by side, and how many tokens
-    # ahead it was made for; 0: any
+    # for a head: the hidden states of its target that it takes, concatenated, and the number of
+    # tokens ahead that it was trained for; 0: any
     wants: tuple[Tap, ...] = ()
     depth: int = 0
-    # of a head that looks at the target's own keys and values: it drafts only what comes next
+    # for a head that attends to the target's own keys and values: it drafts only the next tokens
     follows: bool = False
-    # of a head that drafts up to so many tokens in one forward; see `BlockDecoder`
+    # for a head that drafts several tokens in one forward: the most; see `BlockDecoder`
     at_once: int = 0
 
 
 class Prediction(Struct, frozen=True):
     """The two likeliest tokens of a row under this turn's noise.
 
-    `margin` is how far the first lies before the second, in natural logarithms (infinite when
-    the sampling leaves one token): what tells best whether another model would choose the same.
+    `margin` is the lead of the first over the second, in natural logarithms (infinite when the
+    sampling leaves one token). It is the best sign of whether another model would choose the same.
     """
 
     token: int
@@ -116,16 +116,16 @@ class Constraint(Protocol):
     def apply(
         self, logits: npt.NDArray[np.float32], names: npt.NDArray[np.int32] | None = None
     ) -> npt.NDArray[np.float32]:
-        """A row as it is to be drawn from: the same array, or a copy. `names` are the ids that its
-        tokens have in the target."""
+        """The row to draw from: the same array, or a copy. `names` are the ids of its tokens in the
+        target."""
         ...
 
     def accept(self, tokens: Sequence[int]) -> None:
-        """The text goes on with these."""
+        """The text continues with these tokens."""
         ...
 
     def mark(self) -> None:
-        """Remember this place; `rewind` goes back to it."""
+        """Remember this position; `rewind` returns to it."""
         ...
 
     def rewind(self) -> None: ...
@@ -134,12 +134,12 @@ class Constraint(Protocol):
 class Sampler(Protocol):
     """The sampler chain of one turn, with the state of its penalties and its seed.
 
-    `position` is the place in the text that a token is drawn for: the number of tokens before
-    it. The same seed, place and distribution always give the same token (see `noise`).
+    `position` is the position of the drawn token: the number of tokens before it. The same seed,
+    position and distribution always give the same token (see `noise`).
     """
 
     def draw(self, row: int, position: int) -> int:
-        """The token that `row` of the last forward gives; it is not accepted yet."""
+        """Draw a token from `row` of the last forward, without accepting it."""
         ...
 
     def predict(self, row: int, position: int) -> Prediction:
@@ -151,20 +151,20 @@ class Sampler(Protocol):
         ...
 
     def look_ahead(self, position: int) -> None:
-        """The next forward's only row is going to be drawn for `position`, and what it gives
-        is probably decoded after that: a backend may begin with it."""
+        """Announce that the next forward's only row will be drawn for `position` and the drawn
+        token probably decoded next: a backend may start on both early."""
         ...
 
     def see(self, tokens: Sequence[int]) -> None:
-        """Let the penalties see tokens of the text that came before."""
+        """Show the penalties the tokens of the text so far."""
         ...
 
     def accept(self, tokens: Sequence[int]) -> None:
-        """The text goes on with these: penalties and the constraint see them."""
+        """The text continues with these tokens: penalties and the constraint see them."""
         ...
 
     def mark(self) -> None:
-        """Remember the penalties' state; `rewind` goes back to it."""
+        """Remember the penalties' state; `rewind` returns to it."""
         ...
 
     def rewind(self) -> None: ...
@@ -176,18 +176,18 @@ class States(Protocol):
     """The hidden states of one decoder's last forward."""
 
     def keep(self, taps: Sequence[Tap]) -> None:
-        """From now on of every token that is decoded; () keeps none. Raises EnvironmentProblem
-        where the model does not give them."""
+        """Keep these states of every token decoded from now on; () keeps none. Raises
+        EnvironmentProblem where the model does not expose them."""
         ...
 
     def rows(self, first: int, last: int) -> Hidden:
-        """Rows of tokens `first` to `last` (not included) of the last forward, what was
-        tapped side by side. A head gives its own states, of tokens whose logits were kept."""
+        """Rows of tokens `first` to `last` (exclusive) of the last forward, the tapped states
+        concatenated. A head gives its own states, of tokens whose logits were kept."""
         ...
 
 
 class Decoder(Protocol):
-    # the clock by which its forwards are timed
+    # the clock that times its forwards
     seconds: Callable[[], float]
 
     @property
@@ -198,8 +198,8 @@ class Decoder(Protocol):
 
     @property
     def pace(self) -> int:
-        """Names how the computer works for this decoder now (its threads): what forwards cost
-        is learned for each pace on its own."""
+        """A number for the present way of computing (its threads): the cost of forwards is learned
+        for each pace separately."""
         ...
 
     def encode(self, text: str) -> list[int]:
@@ -207,9 +207,9 @@ class Decoder(Protocol):
         ...
 
     def image(self, digest: str, read: ReadPixels) -> list[int] | None:
-        """An image as it stands in a prompt, its run of negative ids (see `image_tokens`) between
-        the tokens that the model has around one; `digest` names its bytes. None where images cannot
-        be prefilled. A run is one forward."""
+        """An image's tokens in a prompt: its run of negative ids (see `image_tokens`) between the
+        model's own delimiters; `digest` names its bytes. None where images cannot be prefilled. A
+        run is one forward."""
         ...
 
     def piece(self, token: int) -> bytes:
@@ -234,18 +234,18 @@ class Decoder(Protocol):
         parents: Sequence[int] | None = None,
         hidden: Hidden | None = None,
     ) -> None:
-        """Decode `tokens` after what the sequence holds; keep logits of the given indices.
+        """Decode `tokens` at the end of the sequence; keep logits of the given indices.
 
-        At most `facts.batch` tokens. With `parents` they are a tree: the index of the token
-        before each one, -1 for what the sequence held; `keep` must follow, and the sequence is
-        not to be used before. A head (`facts.wants`) needs `hidden`, for each token the state of
-        the token before it: the target's, as its `states` give it, or the head's own.
-        Raises ContextFull, DecodeAborted, EnvironmentProblem.
+        At most `facts.batch` tokens. With `parents` they are a tree: the index of each token's
+        parent, -1 for the end of the sequence; `keep` must follow before any other use of the
+        sequence. A head (`facts.wants`) needs `hidden`, for each token the state of the token
+        before it: from the target's `states`, or the head's own. Raises ContextFull, DecodeAborted,
+        EnvironmentProblem.
         """
         ...
 
     def keep(self, path: Sequence[int]) -> None:
-        """After a tree: keep these of its tokens (from its root on), drop the others."""
+        """After a tree: keep these tokens (a path from its root) and drop the others."""
         ...
 
     def argmax(self, row: int) -> int: ...
@@ -261,19 +261,19 @@ class Decoder(Protocol):
         names: Sequence[int] | None = None,
         constraint: Constraint | None = None,
     ) -> Sampler:
-        """A new chain. `names` gives tokens the ids that they have in another model, for the
-        noise; tokens with -1 there are never chosen. What `constraint` forbids is not drawn; it
-        hears of tokens through the sampler, from the first one drawn on."""
+        """A new chain. `names` maps tokens to their ids in another model, for the noise; tokens
+        mapped to -1 are never chosen. Tokens that `constraint` forbids are not drawn; the sampler
+        passes it every token from the first drawn one on."""
         ...
 
     def checkpoint(self) -> None:
-        """Let `truncate` come back to here, where `facts.rollback` is "checkpoint"."""
+        """Let `truncate` return to the present length, where `facts.rollback` is "checkpoint"."""
         ...
 
     def truncate(self, n: int, seq: int = 0) -> int:
-        """Cut the sequence to its first `n` tokens; returns how many are left.
+        """Cut the sequence to its first `n` tokens; returns the number left.
 
-        Fewer than `n` are left where the model's cache cannot be cut exactly there; the caller
+        Fewer than `n` are left where the model's cache cannot be cut at exactly `n`; the caller
         recomputes the rest.
         """
         ...
@@ -283,8 +283,8 @@ class Decoder(Protocol):
         ...
 
     def lay_out(self, tokens: Sequence[int]) -> None:
-        """Announce the live sequence after the `restore` or `back` that comes next: where images
-        have fewer positions than tokens, that has to be known."""
+        """Announce the live sequence's tokens after the coming `restore` or `back`: images that
+        have fewer positions than tokens make this necessary."""
         ...
 
     def export(self, start: int, end: int) -> Blob:
@@ -292,25 +292,24 @@ class Decoder(Protocol):
         ...
 
     def restore(self, blob: Blob, start: int, end: int) -> bool:
-        """Append what `export` gave to a live sequence of `start` tokens, in order.
+        """Append an exported state to a live sequence of `start` tokens, in order.
 
-        For models that keep more than ranges (`facts.snapshots`) `back` has to follow, before
-        anything else is done. False: the bytes do not fit, and what the sequence holds has to be
-        looked at.
+        For models that keep more than ranges (`facts.snapshots`) `back` must follow before any
+        other call. False: the bytes do not fit, and the caller must check the sequence's length.
         """
         ...
 
     def snapshot(self) -> Blob:
-        """The part of the live sequence's state that has no ranges, as it is now."""
+        """The present part of the live sequence's state that has no ranges."""
         ...
 
     def back(self, snapshot: Blob, n: int) -> bool:
-        """Make the live sequence what it was after its first `n` tokens, when `snapshot` was
-        taken; what has ranges must hold at least those. False as in `restore`."""
+        """Return the live sequence to its first `n` tokens, at which `snapshot` was taken; the part
+        with ranges must hold at least those. False as in `restore`."""
         ...
 
     def abort(self) -> None:
-        """From any thread: make a running `forward` stop soon, and every later one."""
+        """From any thread: make a running `forward`, and every later one, stop soon."""
         ...
 
     def clear_abort(self) -> None: ...
@@ -320,16 +319,16 @@ class Decoder(Protocol):
 
 @runtime_checkable
 class BlockDecoder(Decoder, Protocol):
-    """A head that drafts several tokens at once (`facts.at_once`). With `hidden`, `forward` reads
-    that part of the text and keeps no logits; the tokens say nothing. Without it, `forward` gets
-    the token that was drawn last and drafts as many as `outputs` has places, of which nothing is
-    held afterwards: a row of logits for each token that comes after it."""
+    """A head that drafts several tokens at once (`facts.at_once`). With `hidden`, `forward`
+    processes that part of the text and keeps no logits; the tokens are ignored. Without it,
+    `forward` gets the last drawn token and drafts one token for each of `outputs`, as a row of
+    logits each; the KV state keeps none of them."""
 
     def sureness(self, row: int) -> float:
-        """The log odds that the head itself gives the token of this row where those before it are
-        right; infinite where it says nothing."""
+        """The head's own log odds that this row's token is right, given that those before it are;
+        infinite where the head has no opinion."""
         ...
 
     def chose(self, row: int, token: int) -> None:
-        """The rows after `row` are those that follow this token."""
+        """Make the rows after `row` those that follow this token."""
         ...

@@ -1,8 +1,8 @@
-"""Tests whether a loaded model computes the same bits for a token alone and among others.
-Engine thread.
+"""Tests whether a loaded model computes the same bits for a token alone and in a batch. Engine
+thread.
 
-Only then can speculation, and reading a text again in other pieces, change no word at all. Weight
-type, key and value type, processor and kernels decide, so it is tried on the model itself.
+Only then do speculation, and prefilling a text in other pieces, never change a word. Weight type,
+key and value type, processor and kernels decide it, so the model itself is tested.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TEXT = "The river carries stones from the hills to the sea, and the sea gives ba
 
 
 class Exactness(msgspec.Struct, frozen=True):
-    """`gap`: the largest difference of a logit between one row and several; 0 is exact."""
+    """`gap`: the largest difference of a logit between a single row and a batch; 0 is exact."""
 
     gap: float
 
@@ -48,8 +48,8 @@ def remember_exactness(
 
 
 def check(decoder: Decoder, stop: StopSignal = NEVER) -> Exactness:
-    """Compute the same tokens one by one and together, after a short and a longer text, and read
-    a text in other pieces. The live sequence stays as it is. Raises DecodeAborted."""
+    """Compute the same tokens one by one and together, after a short and a longer text, and prefill
+    a text in other pieces. The live sequence is unchanged. Raises DecodeAborted."""
     cuts = decoder.facts.rollback == "exact"
     positions = [SHORT, LONG] if cuts and decoder.facts.context_length > LONG + 64 else [SHORT]
     tokens = (decoder.encode(TEXT) * 60)[: max(positions) + max(ROWS)]
@@ -69,7 +69,7 @@ def check(decoder: Decoder, stop: StopSignal = NEVER) -> Exactness:
             other = _rows(decoder, more[:1], stop)[0]
             gap = max(gap, float(abs(single[0] - other).max()))
     except ContextFull:
-        # a chat fills the context: what could be seen must do
+        # a chat fills the context: the comparisons so far must do
         pass
     finally:
         decoder.truncate(0, SPARE)
@@ -86,7 +86,7 @@ def _rows(
 
 
 def _return_to(decoder: Decoder, text: Sequence[int], stop: StopSignal) -> None:
-    """Have the spare sequence hold `text` again, as it was read the first time."""
+    """Make the spare sequence hold `text` again, prefilled in the same pieces."""
     if decoder.truncate(len(text), SPARE) != len(text):
         _prefill(decoder, text, (len(text),), stop)
 

@@ -1,7 +1,7 @@
-"""Making a prompt fit the context: which turns are left out, by the user's rule.
+"""Fits a prompt into the context by dropping turns, by the user's rule.
 
-Engine thread; one instance a request. What was left out once stays out, so that the next turn
-finds its prefix again.
+Engine thread; one instance per request. A dropped turn stays dropped, so that the next turn finds
+its prefix again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
 
-# room that a prompt must leave for the reply: a share of the context, at least so many tokens, at
-# most a quarter of a small one
+# the room that a prompt must leave for the reply: a share of the context, at least REPLY_ROOM
+# tokens, but never more than a quarter of the context
 REPLY_SHARE = 1 / 8
 REPLY_ROOM = 256
 # dropping turns makes room down to this share, so that the next turns find their prefix again
@@ -60,7 +60,7 @@ class Fitting:
 
     @property
     def can_drop(self) -> bool:
-        """True if there is a turn left that the rule lets go."""
+        """True if the rule allows dropping another turn."""
         return self._when_full != "stop" and self._dropped < droppable_turns(self._messages)
 
     def fit(self, reply_so_far: WrittenSoFar, emit: Emit) -> tuple[str, list[int]]:
@@ -116,7 +116,8 @@ class Fitting:
         return "".join(text if is_mark else encoder.guard(text) for text, is_mark in pieces)
 
     def drop_as_before(self) -> bool:
-        """Leave out what an earlier turn of this chat left out, if that is still its beginning."""
+        """Drop the turns that an earlier request of this chat dropped, if the chat still begins
+        with them."""
         if self._when_full != "drop_oldest":
             return False
         key, resident = None, self._resident
@@ -143,7 +144,7 @@ class Fitting:
         return EnvironmentProblem(code, tokens=tokens, size=self._size)
 
     def _long_prompt(self) -> EnvironmentProblem | None:
-        """The problem where the system prompt takes the room, and not what was asked."""
+        """The problem where the system prompt takes the room, not the last message."""
         first, last = self._messages[0], self._messages[-1]
         if first.role is not Role.SYSTEM or first is last:
             return None

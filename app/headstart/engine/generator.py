@@ -23,35 +23,37 @@ class Generator(Protocol):
         ...
 
     def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
-        """Make ready for a request with this model and draft."""
+        """Load this model and draft ahead of a request."""
         ...
 
     def calibrate(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
-        """Find out how fast each draft depth is; emits a growing `SpeedCurve`."""
+        """Measure the speed of each draft depth; emits a growing `SpeedCurve`."""
         ...
 
     def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
-        """Prefill what is sure to come of a chat; a cancel ends it within 50 ms."""
+        """Prefill the part of a chat's next prompt that is certain; a cancel ends it within 50
+        ms."""
         ...
 
     def save_when_idle(self, stop: StopSignal) -> float | None:
-        """Nobody asks for anything: save what was prefilled. Returns as soon as it is cancelled.
+        """Save prefilled state while no request runs. Returns as soon as it is cancelled.
 
-        The result says in how many seconds there is more to do; None: nothing.
+        Returns the seconds until more can be saved; None: nothing is left.
         """
         ...
 
     def learn_when_idle(self, stop: StopSignal, emit: Emit) -> bool:
-        """After `save_when_idle` had nothing more to do: learn what will make replies faster.
+        """Learn from past replies how to speed up the next; runs once `save_when_idle` has nothing
+        to do.
 
-        A cancel ends it within 50 ms, and what is left is done next time. True: there is something
-        to save again.
+        A cancel ends it within 50 ms; the next call does the rest. True: new state waits to be
+        saved.
         """
         ...
 
     def release(self, keys: Collection[str], emit: Emit, stop: StopSignal) -> None:
-        """Unload models by key, all of them for no key, with what was read kept; the last event is
-        `InMemory`."""
+        """Unload models by key, or all without a key, and save their prefilled state; the last
+        event is `InMemory`."""
         ...
 
     def close(self) -> None: ...

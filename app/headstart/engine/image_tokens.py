@@ -1,11 +1,11 @@
-"""Images as tokens: a run of negative ids that say which image it is, and how it lies. Pure.
+"""Images as tokens: a run of negative ids that encode an image's identity and layout. Pure.
 
-A prompt with images stays one list of numbers, so that what is compared, cut, hashed and stored as
-tokens needs to know nothing of images: equal images are equal runs, any other image differs from
-the first number on. A run is prefilled as a whole or not at all.
+A prompt with images stays one list of numbers, so that code that compares, cuts, hashes and stores
+tokens needs no knowledge of images: equal images are equal runs, different images differ from the
+first number on. A run is prefilled as a whole or not at all.
 
-Some models (M-RoPE) count fewer positions than tokens for an image; a run says both, so that
-`ImageLayout` can turn an index into a position and back without the image.
+Some models (M-RoPE) count fewer positions than tokens for an image; a run encodes both, so that
+`ImageLayout` can convert between index and position without the image.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-# the bit that is set in the first number of a run, that of a run of one, and what the first has
-# left for all else
+# the bit set in the first number of a run, the bit of a run of one, and the bits of the first
+# number left for the digest
 _FIRST, _ALONE = 1 << 30, 1 << 29
 _BITS = _ALONE - 1
 _HALF = 15
-# numbers after the first two that carry bits of the digest each
+# the count of numbers after the first two that each carry digest bits
 _DIGEST = 8
-# tokens of one image
+# the most tokens of one image
 MOST = (1 << _HALF) - 1
 
 
 def run(digest: bytes, tokens: int, positions: int) -> list[int]:
-    """The ids of an image of so many tokens; `digest`: 32 bytes of what decides its KV state.
-    Raises ValueError where it has none, or too many."""
+    """The ids of an image of `tokens` tokens; `digest`: a 32-byte hash of everything that decides
+    its KV state. Raises ValueError for no tokens, or too many."""
     if not (0 < tokens <= MOST and 0 < positions <= MOST and (tokens > 1 or positions == 1)):
         raise ValueError(f"an image of {tokens} tokens at {positions} positions")
     said = int.from_bytes(digest)
@@ -51,7 +51,7 @@ def first_image(tokens: Sequence[int], at: int, end: int) -> int:
 
 
 def end_of_run(tokens: Sequence[int], at: int) -> int:
-    """Behind the image that begins at `at`."""
+    """The index after the image that begins at `at`."""
     end = at + 1
     while end < len(tokens) and tokens[end] < 0 and not begins(tokens[end]):
         end += 1
@@ -59,7 +59,7 @@ def end_of_run(tokens: Sequence[int], at: int) -> int:
 
 
 def slices(tokens: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """Slices of a prompt, one for each forward: at most so many tokens of text, or one image."""
+    """Slices of a prompt, one for each forward: at most `most` tokens of text, or one image."""
     at = 0
     while at < len(tokens):
         limit = min(len(tokens), at + most)
@@ -69,7 +69,7 @@ def slices(tokens: Sequence[int], most: int) -> Iterator[Sequence[int]]:
 
 
 def whole(tokens: Sequence[int], length: int) -> int:
-    """The most of the first `length` tokens that cuts no image of `tokens` in two."""
+    """The longest prefix length up to `length` that cuts no image of `tokens` in two."""
     if length >= len(tokens):
         return length
     while length > 0 and tokens[length] < 0 and not begins(tokens[length]):
@@ -78,7 +78,8 @@ def whole(tokens: Sequence[int], length: int) -> int:
 
 
 def without(tokens: Sequence[int], stand_in: int) -> Sequence[int]:
-    """The same text for a model without vision: as long, with `stand_in` for each image token."""
+    """The same text for a model without vision: equally long, with `stand_in` for each image
+    token."""
     if not tokens or min(tokens) >= 0:
         return tokens
     return [stand_in if token < 0 else token for token in tokens]
@@ -97,7 +98,7 @@ class ImageLayout:
         self._spans: list[_Span] = []
 
     def set(self, tokens: Sequence[int]) -> None:
-        """The sequence is going to hold these; the last image may be cut."""
+        """Set the sequence's tokens; the last image may be cut."""
         self._spans.clear()
         if tokens and min(tokens) < 0:
             for index, token in enumerate(tokens):
@@ -105,8 +106,7 @@ class ImageLayout:
                     self.add(index, tokens[index : index + 2])
 
     def add(self, index: int, ids: Sequence[int]) -> None:
-        """An image begins at `index`, with at least the first two of these ids, if it has so
-        many."""
+        """Add an image that begins at `index`; `ids`: at least its first two, if it has two."""
         tokens, positions = math.inf, 1
         if len(ids) > 1 and ids[1] < 0 and not begins(ids[1]):
             value = -1 - ids[1]
@@ -117,7 +117,7 @@ class ImageLayout:
             self._spans.append(_Span(index, tokens, positions))
 
     def cut(self, length: int) -> None:
-        """Only the first `length` tokens are left."""
+        """Drop all but the first `length` tokens."""
         while self._spans and self._spans[-1].start >= length:
             self._spans.pop()
 
@@ -132,7 +132,8 @@ class ImageLayout:
         return index - saved
 
     def last_position(self, length: int) -> int:
-        """The highest one among the first `length` tokens: all of an image lies at its first."""
+        """The highest position among the first `length` tokens: all tokens of an image share its
+        first position."""
         for span in self._spans:
             if length == span.start + span.tokens:
                 return self.position(span.start)

@@ -1,4 +1,4 @@
-"""A model on this computer with all that runs it: made whole, or not at all. Engine thread."""
+"""A local model with everything that runs it: built completely, or not at all. Engine thread."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ from headstart.engine.weights import Weights
 
 log = logging.getLogger(__name__)
 
-# a chat that has rested for so long has its tail on disk
+# a chat idle for this long has its tail saved to disk
 IDLE_SECONDS = 60.0
 
 
 class LoadedModel(Struct):
-    """`wanted` is what it was loaded for; its draft is loaded, and changed, with requests."""
+    """A loaded model. `wanted` is the request that loaded it; later requests load and change its
+    draft."""
 
     wanted: LoadRequest
     resources: Resources
@@ -52,12 +53,12 @@ class LoadedModel(Struct):
     other: OtherTemplate
     weights: Weights
     draft_weights: Weights | None = None
-    # bytes that it takes with its draft, about
+    # approximate memory, in bytes, with its draft
     need: Need = field(default_factory=Need)
     exactness: Exactness | None = None  # where the settings ask for it
-    # abilities that it lacks, until the user heard of them
+    # missing abilities that the user has not yet been told about
     untold: Sequence[Ability] = ()
-    # whether it has run at all
+    # true once a forward has run
     warm: bool = False
 
     @property
@@ -83,7 +84,7 @@ class LoadedModel(Struct):
 
     @property
     def changed(self) -> bool:
-        """True where a file of it, or of its draft, was written or replaced since it was loaded."""
+        """True if a file of the model or its draft was written or replaced since it was loaded."""
         draft = self.draft_weights
         return self.weights.changed or (draft is not None and draft.changed)
 
@@ -93,10 +94,10 @@ class LoadedModel(Struct):
         return self.weights.written_over or (draft is not None and draft.written_over)
 
     def fits(self, wanted: LoadRequest) -> bool:
-        """True if it is the model that is wanted, with the same settings."""
+        """True if this is the wanted model with the same settings."""
         return (self.wanted.model, self.wanted.engine) == (wanted.model, wanted.engine)
 
-    # --- what is asked of it -------------------------------------------------------------
+    # --- requests ------------------------------------------------------------------------
 
     def write(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         """Run one turn. Raises EnvironmentProblem."""
@@ -123,7 +124,7 @@ class LoadedModel(Struct):
                 store.end_reply()
 
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
-        """Prefill what is sure to come of a chat."""
+        """Prefill the certain part of a chat's next prompt."""
         if request.chat_id in self.other:
             return
         prefiller = self.prefiller
@@ -131,7 +132,7 @@ class LoadedModel(Struct):
         if self.parts.tracer is not None:
             self.parts.tracer.reply_tokens.load(request.chat_id)
         if prefiller.resident.chat_id != request.chat_id and not (
-            # nobody waits: all of the chat before is kept first
+            # no user is waiting: the previous chat is saved completely first
             prefiller.save(stop) and prefiller.save_tail(stop)
         ):
             return
@@ -142,12 +143,12 @@ class LoadedModel(Struct):
                 if tokens:
                     self.speculation.prefill_ahead(request, tokens, stop)
         except template.TemplateError as error:
-            # the request itself will say so
+            # the request itself will report it
             log.info("nothing is prefilled ahead: %s", error)
             self.other.add(request.chat_id, error)
 
     def exactly(self, request: GenerationRequest, emit: Emit) -> GenerationRequest:
-        """The request without drafts, where they could change a word and must not."""
+        """The request without drafts, if it must be exact and drafts could change a word."""
         if self.exactness is None or self.exactness.exact:
             return request
         emit(
@@ -160,10 +161,11 @@ class LoadedModel(Struct):
         load = msgspec.structs.replace(request.load, draft=None)
         return msgspec.structs.replace(request, speculation=off, load=load)
 
-    # --- when nobody asks ----------------------------------------------------------------
+    # --- idle work -----------------------------------------------------------------------
 
     def save_when_idle(self, stop: StopSignal) -> float | None:
-        """Keep what was read; in how many seconds there is more to do, None: nothing."""
+        """Save prefilled state; returns the seconds until more can be saved, None: nothing is
+        left."""
         prefiller, resident = self.prefiller, self.resident
         if prefiller.prefix_cache is None or self.changed:
             return None
@@ -180,7 +182,8 @@ class LoadedModel(Struct):
         return None if prefiller.save_tail(stop) else 0.0
 
     def warm_up(self, stop: StopSignal) -> None:
-        """Run it once: the first question does not wait for pages and a card's programs then."""
+        """Run one forward, so that the first question need not wait for pages and GPU kernels to
+        load."""
         if self.warm or self.resident.tokens:
             return
         self.warm = True
@@ -188,7 +191,7 @@ class LoadedModel(Struct):
             self.decoder.forward([0], [0])
 
     def learn(self, emit: Emit, stop: StopSignal) -> bool:
-        """Learn what will make replies faster; True: there is something to keep."""
+        """Learn from past replies how to speed up the next; True: new state waits to be saved."""
         speculation, resident, has_prefilled = self.speculation, self.resident, False
         speculation.complete_index()
         if speculation.earlier is not None and speculation.uses_earlier:
@@ -201,16 +204,16 @@ class LoadedModel(Struct):
             with self.aborting(stop), noted(self.resources.running, self._doing):
                 has_prefilled = learn_when_idle(speculation, resident, emit, stop)
         finally:
-            # a forward that was cut may have left a part of itself
+            # an aborted forward may have left part of its tokens
             del resident.tokens[self.decoder.truncate(len(resident.tokens)) :]
         if has_prefilled:
-            # the draft's state is kept beside the target's
+            # the draft's state is saved beside the target's
             resident.unsaved = resident.tail_unsaved = True
         return has_prefilled
 
     def close_chat(self, stop: StopSignal) -> None:
-        """Have everything of the resident chat kept, unless `stop` says so; nothing of weights that
-        have changed meanwhile."""
+        """Save all state of the resident chat until `stop`; none if the weights have changed
+        meanwhile."""
         if not self.changed:
             self.prefiller.save_tail(stop)
 
@@ -220,7 +223,8 @@ class LoadedModel(Struct):
 
     @contextlib.contextmanager
     def aborting(self, stop: StopSignal) -> Iterator[None]:
-        """Work that a stop cuts in the middle of a forward; the resident text is what is held."""
+        """Let a stop abort a forward of the work inside; the resident tokens match the KV state
+        afterwards."""
 
         def abort() -> None:
             self.decoder.abort()

@@ -1,7 +1,7 @@
 """The local generator: requests for the models on this computer. Engine thread.
 
-Models load with the first request that names them and stay while there is memory for them; the
-one that was used longest ago goes first (`loading.models`).
+Models load with the first request that names them and stay while memory lasts; the least recently
+used is unloaded first (`loading.models`).
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from headstart.engine.resources import Resources
 from headstart.engine.speculation.full_calibration import calibrate
 from headstart.engine.stop import StopSignal
 
-# seconds at the end for fetching missing state; writing it may take as long again
+# seconds at exit for exporting unsaved state; writing it may take as long again
 QUIT_SECONDS = 0.8
 
 
 class LocalGenerator:
-    """A `Generator`. What `resources` hold may be shared; it is called on this thread."""
+    """A `Generator`. The objects in `resources` may be shared; they are called on this thread."""
 
     def __init__(self, resources: Resources, measure: Measure = measure) -> None:
         self._models = LoadedModels(resources, measure)
-        # whether there was a reply since memory was given back
+        # true if a reply was written since memory was last given back
         self._worked = False
 
     @property
     def loaded(self) -> LoadedModel:
-        """The model that was used last; RuntimeError when none is loaded."""
+        """The most recently used model; RuntimeError when none is loaded."""
         if not self._models.all:
             raise RuntimeError("no model is loaded")
         return self._models.all[-1]
 
     @property
     def all_loaded(self) -> tuple[LoadedModel, ...]:
-        """The model that was used last comes last."""
+        """All loaded models, the most recently used last."""
         return self._models.all
 
     def generate(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
@@ -103,11 +103,11 @@ class LocalGenerator:
         emit(self._models.snapshot)
 
     def unload(self) -> None:
-        """Free every model at once, with what was not saved."""
+        """Free every model at once; unsaved state is lost."""
         self._models.close()
 
     def close(self) -> None:
-        """Save what is missing if that is soon done, and free everything."""
+        """Save unsaved state within QUIT_SECONDS, and free everything."""
         stop = StopSignal(QUIT_SECONDS)
         for loaded in reversed(self._models.all):
             loaded.close_chat(stop)
@@ -115,7 +115,8 @@ class LocalGenerator:
 
     @contextlib.contextmanager
     def _loading(self, emit: Emit) -> Iterator[None]:
-        """In here models come and go; the snapshot follows, also where loading failed."""
+        """Load and unload models inside; the snapshot is emitted afterwards, also when loading
+        failed."""
         try:
             yield
         except DecodeAborted as error:
@@ -125,7 +126,7 @@ class LocalGenerator:
 
 
 def _with_doubts(loaded: LoadedModel, emit: Emit) -> Emit:
-    """Says so before the end of a reply where weights were written over while it was computed."""
+    """`emit` with a notice before the end of a reply whose weights were overwritten meanwhile."""
 
     def posted(event: GenerationEvent) -> None:
         if isinstance(event, Finished) and loaded.written_over:

@@ -11,13 +11,13 @@ import psutil
 
 from headstart.core.models.fit import Memory
 
-# less than this, or than this share of all of it, is short
+# memory is short below this many bytes, or below this share of the total
 _SHORT, _SHORT_SHARE = 768 << 20, 0.05
 _CGROUPS = Path("/sys/fs/cgroup")
 
 
 def memory(cgroups: Path = _CGROUPS) -> Memory:
-    """Memory that this program may use: the computer's memory, or what its container has of it."""
+    """Memory that this program may use: the computer's memory, or its container's share."""
     found = psutil.virtual_memory()
     total, available = found.total, found.available
     if sys.platform == "linux":
@@ -33,7 +33,7 @@ def is_short(found: Memory) -> bool:
 
 
 def give_back() -> None:
-    """Let the system have what was freed: glibc keeps it in heaps with holes (10 MB in 400 short
+    """Return freed memory to the system: glibc keeps it in fragmented heaps (10 MB in 400 short
     turns). It takes some milliseconds."""
     if sys.platform == "linux":
         # musl has no such function
@@ -42,7 +42,7 @@ def give_back() -> None:
 
 
 def _limit(root: Path) -> tuple[int, int] | None:
-    """Total and available bytes of the control group that the program is in, version 2 or 1."""
+    """Total and available bytes of the program's control group, version 2 or 1."""
     for limit, usage, cache in (
         ("memory.max", "memory.current", "inactive_file"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
@@ -50,7 +50,7 @@ def _limit(root: Path) -> tuple[int, int] | None:
         with contextlib.suppress(OSError, ValueError):
             most, used = int(_read(root / limit)), int(_read(root / usage))
             stats = _read((root / limit).with_name("memory.stat")).splitlines()
-            # cached pages of files go when the memory is needed for something else
+            # the kernel drops cached file pages when the memory is needed
             kept = (line.split() for line in stats if line.startswith(f"{cache} "))
             return most, most - used + sum(int(words[1]) for words in kept)
     return None

@@ -1,10 +1,10 @@
-"""The noise that draws tokens: a fixed function of seed, place in the text and token id.
+"""The noise that draws tokens: a fixed function of seed, position and token id.
 
 Pure. A token is drawn as the one whose log-probability plus Gumbel noise is highest, which has
-exactly the law of the distribution (Gumbel-max). As the noise does not depend on who asks,
-target and draft meet the same noise at the same place, and so mostly choose the same token
-(coupling without communication: Daliri, Musco, Suresh 2024), and the text that a seed gives does
-not depend on what was drafted, how deep, or whether at all.
+exactly the law of the distribution (Gumbel-max). As the noise does not depend on the model, target
+and draft get the same noise at the same position, and so mostly choose the same token (coupling
+without communication: Daliri, Musco, Suresh 2024), and the text of a seed does not depend on the
+draft tokens, their depth, or the use of drafts at all.
 """
 
 from __future__ import annotations

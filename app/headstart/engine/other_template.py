@@ -1,4 +1,4 @@
-"""Turns of chats that the model's own template takes too much time or memory for."""
+"""Turns of chats on which the model's own template uses too much time or memory."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from headstart.engine.turn import Turn, TurnParts
 
 
 class OtherTemplate:
-    """Knows those chats of one loaded model, and writes their turns by a plain template."""
+    """Knows those chats of one loaded model, and renders their turns with a plain template."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # with what the template was stopped for
+        # chat id -> the reason why its template was stopped
         self._chats: dict[str | None, Told] = {}
 
     def __contains__(self, chat_id: str | None) -> bool:
         return chat_id in self._chats
 
     def add(self, chat_id: str | None, error: template.TemplateError) -> bool:
-        """True if the chat is one of them, by what its template raised."""
+        """Add the chat if its template was stopped for its costs; True if so."""
         if error.too_much:
             self._chats[chat_id] = told("template-broken", error=error)
         return error.too_much
@@ -39,7 +39,7 @@ class OtherTemplate:
         stop: StopSignal,
         begin: Callable[[], None],
     ) -> None:
-        """One turn, by the model's template where that can be. Raises TemplateError."""
+        """Run one turn, with the model's own template where possible. Raises TemplateError."""
         if request.chat_id not in self:
             try:
                 Turn(parts, request, emit, stop).run(begin)
@@ -57,7 +57,7 @@ class OtherTemplate:
 
 
 def tell(name: str, used: template.ChatTemplate, emit: Emit) -> None:
-    """Say which template is used for a model instead of its own, and why."""
+    """Tell the user which template replaces the model's own, and why."""
     if used.fallback is not None:
         said = about("template-fallback", used.fallback, name=name, form=used.fallback_name)
         emit(Notice(NoticeKind.TEMPLATE, said))

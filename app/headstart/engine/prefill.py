@@ -1,7 +1,7 @@
-"""Making the live sequence hold a prompt: what is resident stays, what was kept comes back, the
-rest is prefilled. Engine thread; used by turns and by prefilling ahead.
+"""Makes the live sequence hold a prompt: resident tokens stay, saved state is restored, the rest is
+prefilled. Engine thread; used by turns and by prefilling ahead.
 
-`Resident.tokens` always equals what is in the KV state.
+`Resident.tokens` always equals the tokens in the KV state.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headstart.engine.prompt import common_prefix
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.stop import StopSignal
 
-# seconds that a request waits until the state is kept that it is about to overwrite
+# seconds that a request waits for saving the state that it is about to overwrite
 KEEP_SECONDS = 0.015
 # shorter slices say little about the time that a token takes
 _MEASURED_SLICE = 64
@@ -47,17 +47,18 @@ class Resident(Struct):
     """Tokens of the decoder's live sequence, and their chat."""
 
     tokens: list[int] = field(default_factory=list)
-    # chat id -> key of the oldest user message still kept; and what an earlier start kept
+    # chat id -> key of the oldest user message still kept; and the same from earlier runs of the
+    # app
     kept_from: dict[str, str] = field(default_factory=dict)
     kept_before: Callable[[str], str | None] = lambda _chat_id: None
     chat_id: str | None = None
     retention: Retention = Retention.MEMORY
-    # since the last reply: what was restored, and what was prefilled ahead of a request
+    # since the last reply: tokens restored, and tokens prefilled ahead of a request
     restored: Restored = field(default_factory=Restored)
     ahead: int = 0
     # tokens from the beginning that were prefilled in whole slices; see `Prefiller.whole_slices`
     in_slices: int = 0
-    # whether there is something that has not been kept yet, and since when all has rested
+    # whether chunks, or the tail, are still to be saved, and the time of the last change
     unsaved: bool = False
     tail_unsaved: bool = False
     idle_since: float = 0.0
@@ -73,7 +74,7 @@ class Resident(Struct):
 
 
 class Prefiller:
-    """Prefills prompts into one decoder. Without a prefix cache only what is resident is reused."""
+    """Prefills prompts into one decoder. Without a prefix cache only resident tokens are reused."""
 
     def __init__(
         self,
@@ -86,33 +87,33 @@ class Prefiller:
         self.resident = resident
         self.prefix_cache = prefix_cache
         self._speeds = speeds
-        # the chat that what follows is about, and what may be kept of it
+        # the chat of the next tokens, and what may be kept of it
         self._entered: tuple[str | None, Retention] = (None, Retention.NOTHING)
-        # the chat that was prefilled ahead last, and the tokens that come before any next message
+        # the chat last prefilled ahead, and the tokens that precede any next message
         self.history: tuple[object, list[int]] | None = None
-        # nothing is reused but what was prefilled in whole slices, as it would be again: of models
-        # that compute a token otherwise with others than alone, the text depends on that
+        # reuse only tokens prefilled in whole slices, as a fresh prefill would compute them: the
+        # text depends on it where a model computes a token differently in a batch than alone
         self.whole_slices = False
-        # the draft beside it: what it has read is kept and left with the same chat
+        # the draft beside it: its processed tokens are saved and closed with the same chat
         self.draft: DraftPrefix | None = None
 
     def reuse_whole_slices(self) -> None:
-        """Before anything was prefilled: reuse, and keep, nothing else."""
+        """Reuse and save only whole slices; call before anything is prefilled."""
         self.whole_slices = True
         if self.prefix_cache is not None:
             self.prefix_cache.keep_whole_slices()
 
     def enter(self, chat_id: str | None, retention: Retention) -> None:
-        """Switch to this chat; the one before is left, its tail goes to disk.
+        """Switch to this chat; the previous one is closed and its tail saved to disk.
 
-        Until `reuse` has cut what is resident, that is nobody's: the text of a private chat must
-        not be kept under the name of the next one.
+        Until `reuse` has cut the resident tokens, they belong to no chat: the text of a private
+        chat must not be saved under the next one's name.
         """
         resident = self.resident
         self._entered = (chat_id, retention)
         if resident.chat_id != chat_id:
             if self.prefix_cache is not None and (resident.unsaved or resident.tail_unsaved):
-                # under the name and the rule of the chat that it was read for
+                # under the name and retention of the chat that it was prefilled for
                 save = self.save if resident.owner is None else self.save_tail
                 save(StopSignal(KEEP_SECONDS))
             resident.unsaved = resident.tail_unsaved = False
@@ -128,7 +129,7 @@ class Prefiller:
             resident.retention = retention
 
     def reuse(self, prompt: Sequence[int], stop: StopSignal) -> int:
-        """Cut and restore, so that the sequence holds the longest beginning of `prompt`."""
+        """Cut and restore, so that the sequence holds the longest available prefix of `prompt`."""
         resident, prefix_cache = self.resident, self.prefix_cache
         tokens = resident.tokens
         if self.draft is not None and self.draft.rows is not None:
@@ -144,7 +145,7 @@ class Prefiller:
         self._cut_to_slices(prompt)
         persist = owner_of(*self._entered) is not None
         came = prefix_cache.restore(tokens, prompt, stop, persist)
-        # the restored state was kept whole
+        # the restored state was saved in whole slices
         resident.in_slices = len(tokens)
         self._cut_to_slices(prompt)
         self._cut_whole(prompt)
@@ -157,22 +158,22 @@ class Prefiller:
         return len(tokens)
 
     def _cut_to_slices(self, prompt: Sequence[int]) -> None:
-        """Drop what was not prefilled in whole slices, where that counts."""
+        """Drop tokens that were not prefilled in whole slices, where that matters."""
         if not self.whole_slices:
             return
         resident, size = self.resident, self._decoder.facts.batch
         common = common_prefix(resident.tokens, prompt)
         kept = min(common, resident.in_slices) // size * size
         if kept < len(resident.tokens):
-            # a state that cannot be cut would be taken back to wherever there is a checkpoint
+            # a state that cannot be cut exactly would fall back to an arbitrary checkpoint
             left = self._decoder.truncate(kept if self._decoder.facts.rollback == "exact" else 0)
             del resident.tokens[left:]
         resident.in_slices = len(resident.tokens)
 
     def _cut_for_rows(self) -> None:
-        """A head needs the state of the token before the first one that is new to it. That is gone
-        with what was restored: the last token is decoded with those that come, which costs
-        nothing. Models that cannot be cut have it from the head's own records."""
+        """A head needs the hidden state of the token before the first one new to it. A restored
+        prefix lacks it, so its last token is decoded again with the next ones, which costs nothing.
+        Models that cannot be cut get it from the head's own records."""
         tokens, rows = self.resident.tokens, None if self.draft is None else self.draft.rows
         last = len(tokens) - 1
         if rows is None or last < 0 or rows.has(last, last + 1):
@@ -181,7 +182,7 @@ class Prefiller:
             del tokens[self._decoder.truncate(last) :]
 
     def _cut_whole(self, prompt: Sequence[int]) -> None:
-        """Drop what was restored of an image that is not whole."""
+        """Drop the restored part of an incomplete image."""
         tokens = self.resident.tokens
         length = image_tokens.whole(prompt, len(tokens))
         if length < len(tokens):
@@ -196,9 +197,9 @@ class Prefiller:
         ahead: bool = False,
         positions: Sequence[int] = (),
     ) -> None:
-        """Read what is missing of `prompt`; its last row's logits are ready, unless `ahead`.
+        """Prefill the missing part of `prompt`; its last row's logits are ready, unless `ahead`.
 
-        `positions`: where a model that cannot be cut should be able to come back to. Raises
+        `positions`: snapshot positions for a model that cannot be cut exactly. Raises
         DecodeAborted, ContextFull, EnvironmentProblem.
         """
         tokens, total = self.resident.tokens, len(prompt)
@@ -209,8 +210,8 @@ class Prefiller:
         while at < total:
             if stop.stopped:
                 raise DecodeAborted
-            # slices end at multiples of their size, so that their borders do not depend on what
-            # was resident before
+            # slices end at multiples of their size, so that their borders do not depend on the
+            # resident tokens
             end = min(total, (at // slice_ + 1) * slice_, *[mark for mark in marks if mark > at])
             # an image is a forward of its own
             image = prompt[at] < 0
@@ -241,11 +242,11 @@ class Prefiller:
             self.resident.ahead += total - reused
 
     def synchronize(self) -> None:
-        """After an abort the KV state may be shorter than the list of what was asked for."""
+        """Match the token list to the KV state, which may be shorter after an abort."""
         tokens = self.resident.tokens
         del tokens[self._decoder.n_past() :]
         if len(tokens) != self._decoder.n_past():
-            # more cells than tokens: an aborted slice left part of itself
+            # more cells than tokens: an aborted slice left some behind
             kept = self._decoder.truncate(len(tokens))
             del tokens[kept:]
 
@@ -266,7 +267,7 @@ class Prefiller:
 
     def save(self, stop: StopSignal) -> bool:
         """Save the KV state: whole chunks, and the tail in memory. False when stopped before the
-        end; `stop` is asked after each short piece of work."""
+        end; `stop` is checked after each short piece of work."""
         return not self.resident.unsaved or self._save(stop, tail=False)
 
     def save_tail(self, stop: StopSignal) -> bool:

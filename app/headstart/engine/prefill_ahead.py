@@ -1,7 +1,8 @@
-"""Prefilling ahead of a request: what any next message of a chat has before it. Engine thread.
+"""Prefills ahead of a request the tokens that precede any next message of a chat. Engine thread.
 
-What is sure is found by rendering two messages that begin alike and go on differently: the tokens
-that both prompts begin with do not depend on what the user types next, whatever the template does.
+Certain tokens are found by rendering two messages with the same beginning and different endings:
+the common prefix of both prompts does not depend on the user's next words, whatever the template
+does.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from headstart.engine.prefill import Prefiller
 from headstart.engine.prompt import PromptEncoder, common_prefix
 from headstart.engine.stop import StopSignal
 
-# two ways in which any text can go on
+# two different continuations of any text
 _ONE, _OTHER = " a", "\nb"
 
 
@@ -59,7 +60,7 @@ def _asked(
 def _size(
     request: AheadRequest, encoder: PromptEncoder, prefiller: Prefiller, size: int
 ) -> PromptSize:
-    """Size of the next prompt with all typed text, and nothing left out."""
+    """Size of the next prompt with all typed text and no turn dropped."""
     fitting = Fitting(encoder, prefiller.resident, request, size)
     messages = _asked(request.messages, request.typed, request.images)
     encoder.show(messages)
@@ -77,14 +78,14 @@ def prefill_ahead(
     emit: Emit,
     stop: StopSignal,
 ) -> list[int]:
-    """Have the sure part of the next prompt read; returns its tokens. Raises DecodeAborted."""
+    """Prefill the certain part of the next prompt; returns its tokens. Raises DecodeAborted."""
 
     def encode(messages: Sequence[PromptMessage]) -> list[int]:
         changed = msgspec.structs.replace(request, messages=tuple(messages))
         fitting = Fitting(encoder, prefiller.resident, changed, size)
         fitting.drop_as_before()
         tokens = fitting.encode()[1]
-        # a prompt that does not fit is for the user's rule to decide, with the request
+        # a prompt that does not fit is left to the user's rule, at the request
         return tokens if len(tokens) <= fitting.limit else []
 
     emit(_size(request, encoder, prefiller, size))
@@ -92,7 +93,7 @@ def prefill_ahead(
         return []
     asked = request.messages, request.thinking, request.load.projector
     if prefiller.history is None or prefiller.history[0] != asked:
-        # the same for each word that is typed
+        # computed once, not for each typed word
         prefiller.history = (asked, sure_tokens(encode, request.messages, ""))
     history = prefiller.history[1]
     typed = settled(request.typed)

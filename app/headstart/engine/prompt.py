@@ -1,11 +1,11 @@
-"""Messages to token ids, so that unchanged text always becomes the same tokens.
+"""Encodes messages as token ids, so that unchanged text always becomes the same tokens.
 
 Rendered text is cut at control tokens, between which tokenization is independent. Control
-tokens written by a user are guarded and stay plain text. What the model itself generated is
-remembered token by token, because tokenizing its text again can give other tokens.
+tokens written by a user are guarded and stay plain text. The model's own replies are remembered
+token by token, because tokenizing their text again can give other tokens.
 
-A vocabulary's control tokens are not all that a template uses: some files declare `<think>` and
-its like as words. Those count as control tokens too.
+A template uses more than the vocabulary's control tokens: some files declare `<think>` and similar
+marks as words. Those count as control tokens too.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
 from headstart.engine.template import ChatTemplate
 
-# private-use characters; text that really contains them loses them, nothing else. The second
-# stands where a tokenizer would find a token in plain text by itself: there it is cut
+# private-use characters; text that really contains them loses only them. The second cuts plain text
+# where a tokenizer would otherwise match a token in it
 GUARD, CUT = "\ue0f7", "\ue0f8"
 # on both sides of an image's digest
 IMAGE = "\ue0f9"
@@ -37,7 +37,7 @@ REMEMBERED_CHARACTERS = 8_000_000
 
 
 class PromptEncoder:
-    """Renders and tokenizes for one loaded model; lives on the engine thread."""
+    """Renders and tokenizes prompts for one loaded model, on the engine thread."""
 
     def __init__(
         self, decoder: Decoder, template: ChatTemplate, decode_image: DecodeImage = no_images
@@ -45,7 +45,7 @@ class PromptEncoder:
         facts = decoder.facts
         self.decoder = decoder
         self._decode_image = decode_image
-        # of the request at hand, by digest
+        # images of the present request, by digest
         self._images: dict[str, PromptImage] = {}
         self._template = template
         self._begin = facts.begin_token
@@ -57,13 +57,14 @@ class PromptEncoder:
         self._finder = TokenFinder(self._special)
         # every token that counts as markup, by id
         self.control = {token.id: token.text for token in self._special.values()}
-        # the tokens that are marks of how this model's replies are written
+        # the tokens that are marks of this model's reply format
         self.marks = {
             token.id: text for text, token in self._special.items() if text in template.form.marks
         }
         self._memory: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._memory_size = 0
-        # how replies of earlier starts were written, by `digest` of their text; see `reply_tokens`
+        # the tokens of replies from earlier runs of the app, by `digest` of their text; see
+        # `reply_tokens`
         self.spelled: dict[bytes, tuple[int, ...]] = {}
         self.digest: Callable[[str], bytes] = lambda text: text.encode("utf-8", "surrogatepass")
 
@@ -74,7 +75,7 @@ class PromptEncoder:
 
     @contextlib.contextmanager
     def instead(self, template: ChatTemplate) -> Iterator[None]:
-        """Another template for a while; what counts as markup stays."""
+        """Use another template inside; the set of markup tokens stays."""
         own, self._template = self._template, template
         try:
             yield
@@ -82,7 +83,7 @@ class PromptEncoder:
             self._template = own
 
     def show(self, messages: Sequence[PromptMessage]) -> None:
-        """The images of the prompts that come next are among those of `messages`."""
+        """Make the images of `messages` available to the next prompts."""
         self._images = {image.digest: image for one in messages for image in one.images}
 
     def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
@@ -104,7 +105,7 @@ class PromptEncoder:
         return rendered[at + len(last) :] if at >= 0 else ""
 
     def encode(self, rendered: str) -> list[int]:
-        """Token ids of a rendered prompt, the model's begin token in front where it wants one."""
+        """Token ids of a rendered prompt, after the model's begin token if it wants one."""
         tokens: list[int] = []
         pieces = self._finder.split(rendered)
         for index, piece in enumerate(pieces):
@@ -128,7 +129,8 @@ class PromptEncoder:
     def remember_reply(
         self, rendered: str, tokens: Sequence[int]
     ) -> list[tuple[str, tuple[int, ...]]]:
-        """A reply, generated as `tokens`, follows the prompt `rendered`: encode it so again.
+        """Remember that the reply to the prompt `rendered` was generated as `tokens`, to encode it
+        so again.
 
         Returns the texts between control tokens, with their tokens, where tokenizing them would
         give others.
@@ -143,7 +145,7 @@ class PromptEncoder:
             try:
                 text = self.guard(written.decode()).replace(GUARD, "")
             except UnicodeDecodeError:
-                # half a character, or none: it does not come back as the same text
+                # half a character, or an invalid one: decoding does not give the same text back
                 text = ""
             if text:
                 known = (*(self._encode_plain(head) if head else ()), *run)
@@ -159,7 +161,7 @@ class PromptEncoder:
         return len(self._encode_plain(text))
 
     def count_image(self, image: PromptImage) -> int:
-        """Number of tokens of an image that was shown; 0 where it is not seen."""
+        """Number of tokens of an image passed to `show`; 0 where the model cannot see it."""
         return len(self._seen(image.digest) or ())
 
     def _marks(self, message: PromptMessage) -> str:
@@ -199,7 +201,8 @@ class PromptEncoder:
         return tuple(token for part in text.split(CUT) for token in self.decoder.encode(part))
 
     def guard(self, text: str) -> str:
-        """`text` with its control tokens marked as words, to be joined to a rendered prompt."""
+        """`text` with guards in its control tokens, so that they stay plain text in a rendered
+        prompt."""
         if GUARD in text or CUT in text or IMAGE in text:
             text = text.translate(_GUARDS)
         pieces, at = [], 0
@@ -211,7 +214,8 @@ class PromptEncoder:
 
 
 def is_markup(token: SpecialToken, template: ChatTemplate) -> bool:
-    """True if a token that the vocabulary calls a word is one of the template's control tokens."""
+    """True if a token that the vocabulary declares a word is one of the template's control
+    tokens."""
     text = token.text
     if not text.strip():
         return False
@@ -223,7 +227,7 @@ def is_markup(token: SpecialToken, template: ChatTemplate) -> bool:
 def drop_oldest(messages: Sequence[PromptMessage], turns: int) -> list[PromptMessage]:
     """`messages` without their `turns` oldest turns; system messages and the last turn stay.
 
-    A turn is a user message and what follows it up to the next one.
+    A turn is a user message and all messages up to the next one.
     """
     starts = [index for index, item in enumerate(messages) if item.role is Role.USER]
     if turns <= 0 or len(starts) < 2:

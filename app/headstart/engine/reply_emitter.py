@@ -1,4 +1,4 @@
-"""The text of a reply on its way to the window: collected, and passed on 30 times a second.
+"""Collects a reply's text and passes it to the window 30 times a second.
 
 Used by turns on this computer and by those of servers, each on its own thread.
 """
@@ -14,12 +14,12 @@ from headstart.core.chats.parts import PartKind
 from headstart.core.events import Emit, TextAdded, TextPiece
 from headstart.core.text.whole import whole
 
-# fluent to read; on few cores, painting more often takes from decoding
+# smooth to read; on few cores, more frequent painting slows decoding
 EMIT_SECONDS = 0.033
 
 
 class ReplyEmitter:
-    """`tokens` is how many there are so far; `first_at` when the first of them came."""
+    """Batches text events. `tokens`: the number so far; `first_at`: the time of the first."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
@@ -32,7 +32,7 @@ class ReplyEmitter:
         self._thought: float | None = None
 
     def begin(self) -> None:
-        """A token is here; the first one starts the clock of the speed."""
+        """Note a new token; the first one starts the speed clock."""
         if self.first_at is None:
             self.first_at = time.perf_counter()
 
@@ -42,7 +42,7 @@ class ReplyEmitter:
 
     @property
     def reasoning_seconds(self) -> float | None:
-        """Seconds of reasoning so far; None where it did not."""
+        """Seconds of reasoning so far; None without reasoning."""
         if self._thinking_since is None:
             return self._thought
         return (self._thought or 0.0) + time.perf_counter() - self._thinking_since
@@ -61,8 +61,8 @@ class ReplyEmitter:
                 self._thought, self._thinking_since = self.reasoning_seconds, None
 
     def flush(self, force: bool = False) -> float | None:
-        """Pass on what is waiting, if it is time for that. Returns seconds since the first token
-        where something was passed on."""
+        """Pass the waiting text on, if it is due. Returns the seconds since the first token if text
+        was passed on."""
         now = time.perf_counter()
         if not self._waiting or (not force and now - self._last < EMIT_SECONDS):
             return None
@@ -77,7 +77,7 @@ def _joined(pieces: list[TextPiece]) -> tuple[TextPiece, ...]:
     result: list[TextPiece] = []
     for piece in pieces:
         same = result and (result[-1].kind, result[-1].origin) == (piece.kind, piece.origin)
-        # each call is one piece
+        # each tool call is one piece
         if same and piece.kind is not PartKind.TOOL_CALL:
             piece = TextPiece(piece.kind, result.pop().text + piece.text, piece.origin)
         result.append(piece)

@@ -1,4 +1,4 @@
-"""Resources of all loaded models: what is known of files, kept prefixes, profiles. Engine
+"""Resources shared by all loaded models: facts of files, saved prefixes, profiles. Engine
 thread."""
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ log = logging.getLogger(__name__)
 
 
 class CheckedModels(Protocol):
-    """Remembers which files were opened without harm; see `backends.probe`."""
+    """Remembers the files that opened safely; see `backends.trial.probe`."""
 
     def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None: ...
 
     def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
 
     def shape(self, model: ModelRef) -> ModelShape:
-        """The numbers that decide the memory that it takes; raises ModelProblem."""
+        """The numbers that decide the model's memory; raises ModelProblem."""
         ...
 
     def head(self, draft: ModelRef, target: ModelRef) -> HeadFacts | None:
-        """The facts of a draft that is a head, from its file; the layers of the target's own file
-        where both are the same. None for a model. Raises ModelProblem, OSError."""
+        """The facts of a draft that is a head, from its file, or those of the target's own layers
+        where both are one file. None for a full model. Raises ModelProblem, OSError."""
         ...
 
 
 class Resources(Struct, frozen=True):
-    """Resources of all loaded models."""
+    """Resources shared by all loaded models."""
 
     checked: CheckedModels
     profiles: Profiles | None = None
@@ -52,18 +52,19 @@ class Resources(Struct, frozen=True):
     traces: TraceMemory = field(default_factory=lambda: TraceMemory(None))
     running: Running = field(default_factory=NotNoted)
     decode_image: DecodeImage = no_images
-    # the texts of models in earlier chats
+    # the replies in earlier chats
     replies: EarlierReplies = field(default_factory=NoReplies)
 
     def forgets(self) -> int:
-        """Number of times that words of chats had to go since the start; see `PrefixControls`."""
+        """Number of times that text of chats was forgotten since the start; see
+        `PrefixControls`."""
         return 0 if self.store is None else self.store.controls.forgets
 
     def make_prefix_cache(
         self, model: ModelRef, decoder: KeptDecoder, measured: speeds.PrefixSpeeds
     ) -> PrefixCache | None:
-        """The prefix cache of a decoder; None without a store, for a file that is gone, and for a
-        model whose state cannot be kept."""
+        """The prefix cache of a decoder; None without a store, for a missing file, and for a model
+        whose state cannot be saved."""
         if self.store is None or Ability.PREFIXES in decoder.facts.lacking:
             return None
         try:

@@ -1,7 +1,6 @@
-"""The engine thread: a priority queue of requests, one at a time; events go back to asyncio.
+"""The engine thread: a priority queue of requests, one at a time; events return to asyncio.
 
-`Runner.stream` is called on the event loop's thread; the generator is only ever touched on the
-engine thread.
+`Runner.stream` is called on the event loop's thread; only the engine thread touches the generator.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream, final_event
 
 log = logging.getLogger(__name__)
-# address space only; what is never used takes no memory
+# address space only; untouched pages take no memory
 STACK_BYTES = 64 << 20
-# seconds in which a job lets go after it was asked to: a forward looks every few milliseconds
+# seconds a job has to end after a stop: a forward checks every few milliseconds
 STOP_SECONDS = 30.0
-# and what work may take that cannot be cut off (an image, a long batch on a slow processor)
+# seconds for work that cannot be interrupted (an image, a long batch on a slow processor)
 LONG_SECONDS = 900.0
 _Work = Callable[[Emit, StopSignal], None]
 _Job = tuple[int, int, _Work | None, Stream | None]
@@ -49,14 +48,14 @@ class Runner:
         self._make_generator = make_generator
         self._queue: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._order = itertools.count()
-        # of the thread that is the engine; one that was given up keeps its own
+        # the engine thread's own generator; an abandoned thread keeps its own
         self._own = threading.local()
         self._current: tuple[Priority, Stream] | None = None
         self._idle_stop: StopSignal | None = None
         self._listener: Callable[[GenerationEvent], None] = lambda _event: None
         self._asked: Callable[[], None] = lambda: None
         self._closing = False
-        # which thread is the engine: one that was given up is an earlier one
+        # number of the present engine thread; abandoned ones have lower numbers
         self._turn = 0
         self._thread = _start(self._run)
 
@@ -68,21 +67,21 @@ class Runner:
         )
 
     def preload(self, wanted: LoadRequest) -> Stream:
-        """Load models ahead of their first request; the last event is Loaded or Failed."""
+        """Load models ahead of their first request; the last event is InMemory or Failed."""
         return self._submit(
             Priority.PRELOAD,
             lambda emit, stop: self._made().preload(wanted, emit, stop),
         )
 
     def calibrate(self, wanted: LoadRequest) -> Stream:
-        """Find the speed of each draft depth; SpeedCurve events while it goes on."""
+        """Measure the speed of each draft depth; emits SpeedCurve events meanwhile."""
         return self._submit(
             Priority.PRELOAD,
             lambda emit, stop: self._made().calibrate(wanted, emit, stop),
         )
 
     def ahead(self, request: AheadRequest) -> Stream:
-        """Prefill what is sure to come; every other job ends it."""
+        """Prefill the certain part of the next prompt; any other job cancels it."""
         return self._submit(
             Priority.AHEAD,
             lambda emit, stop: self._made().ahead(request, emit, stop),
@@ -96,30 +95,29 @@ class Runner:
         )
 
     def on_idle(self, listener: Callable[[GenerationEvent], None]) -> None:
-        """Have `listener` called on the running loop with events of what the engine does while
-        nobody asks for anything."""
+        """Call `listener` on the running loop with the events of the engine's idle work."""
         loop = asyncio.get_running_loop()
 
         def post(event: GenerationEvent) -> None:
-            # a closed loop is no longer interested
+            # a closed loop needs no events
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(listener, event)
 
         self._listener = post
 
     def on_asked(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called where a job is asked for, on the loop's thread."""
+        """Call `listener` on the loop's thread whenever a job is submitted."""
         self._asked = listener
 
     @property
     def busy(self) -> bool:
-        """True while something could get stuck: a job, idle work, or an engine that ended."""
+        """True while something could hang: a job, idle work, or a dead engine thread."""
         working = self._current is not None or self._idle_stop is not None
         return working or not self._queue.empty() or not self._thread.is_alive()
 
     def stuck(self, now: float) -> bool:
-        """True if the engine died, or has not let go of a job for too long: after it was asked to
-        stop, or since it last looked whether it was. `now` is of `time.monotonic`."""
+        """True if the engine thread died, or a job is overdue: since it was asked to stop, or since
+        it last checked for a stop. `now` is a `time.monotonic` time."""
         if self._closing:
             return False
         if not self._thread.is_alive():
@@ -134,9 +132,9 @@ class Runner:
         return now - token.looked_at > LONG_SECONDS
 
     def restart(self) -> None:
-        """Give the engine's thread up and go on with another one. What the job wrote so far stands,
-        its stream ends as failed; what waits is done by the new thread. The old one ends as soon as
-        it comes back, and frees its models then."""
+        """Abandon the engine thread and start another. The present job keeps its text so far and
+        its stream ends as failed; the new thread does the waiting jobs. The old thread frees its
+        models and ends as soon as its call returns."""
         log.error("the engine does not answer and is started again")
         current, self._current = self._current, None
         self._idle_stop = None
@@ -148,7 +146,7 @@ class Runner:
         self._listener(InMemory(()))
 
     def close(self, timeout: float = 5.0) -> None:
-        """Cancel what runs, drop what waits, free the model, end the thread."""
+        """Cancel the running job, drop waiting ones, free the models, end the thread."""
         self._closing = True
         current = self._current
         if current is not None:
@@ -160,7 +158,7 @@ class Runner:
     def _submit(self, priority: Priority, work: _Work) -> Stream:
         stream = Stream(asyncio.get_running_loop())
         if self._closing:
-            # nobody will take it from the queue any more
+            # the queue is no longer served
             stream.cancel()
             return stream
         self._queue.put((priority, next(self._order), work, stream))
@@ -172,7 +170,7 @@ class Runner:
         return stream
 
     def _wake(self) -> None:
-        """Whatever is done in times of rest makes way."""
+        """Stop idle work."""
         idle_stop = self._idle_stop
         if idle_stop is not None:
             idle_stop.stop()
@@ -198,7 +196,7 @@ class Runner:
                 continue
             self._current = (Priority(priority), stream)
             if priority == Priority.AHEAD and not self._queue.empty():
-                # somebody asked between the queue and here
+                # another job was submitted after this one left the queue
                 stream.cancel()
             if self._closing:
                 stream.cancel()
@@ -210,8 +208,8 @@ class Runner:
             generator.close()
 
     def _next(self, turn: int) -> _Job | None:
-        """The next job; until there is one, the generator does idle work. None: another thread is
-        the engine now."""
+        """The next job; the generator does idle work until one arrives. None: another thread is now
+        the engine."""
         while turn == self._turn:
             with contextlib.suppress(queue.Empty):
                 return self._queue.get_nowait()
@@ -226,7 +224,7 @@ class Runner:
             return None
         token = self._idle_stop = StopSignal()
         if not self._queue.empty():
-            # it came before anyone could see the token
+            # a job arrived before `_wake` could see the token
             token.stop()
         try:
             pause = generator.save_when_idle(token)
@@ -253,13 +251,13 @@ def _start(run: Callable[[], None]) -> threading.Thread:
 
 
 def _perform(work: _Work, stream: Stream) -> None:
-    """Run one job; whatever happens, its stream ends with one final event."""
+    """Run one job; its stream always ends with one final event."""
     try:
         work(stream.put, stream.token)
     except BaseException as error:
         stream.put(final_event(error))
         if not isinstance(error, Exception):
-            # the thread ends, which is noticed
+            # this ends the thread, and `stuck` notices
             raise
     finally:
         stream.put(None)

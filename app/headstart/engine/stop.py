@@ -1,4 +1,4 @@
-"""The stop signal: how work is asked to end, from another thread or when its time is over."""
+"""The stop signal: asks work to end, from another thread or at a deadline."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 
 class StopSignal:
-    """Long work looks at `stopped` after each short piece. With `seconds` it stops then at last.
+    """Long work checks `stopped` after each short piece. `seconds` sets a deadline.
 
-    Work that blocks in native code has its own abort called while it does (`aborting`).
+    Work that blocks in native code registers its own abort function (`aborting`).
     """
 
     def __init__(
@@ -25,10 +25,10 @@ class StopSignal:
         self._deadline = None if seconds is None else clock() + seconds
         self._parent: StopSignal | None = None
         self._within: weakref.WeakSet[StopSignal] = weakref.WeakSet()
-        # of `time.monotonic`: when it was asked to stop, and when work last looked
+        # `time.monotonic` times of the request to stop and of the last check
         self.asked_at: float | None = None
         self.looked_at = time.monotonic()
-        # whether work is going on that cannot be cut off
+        # true during work that cannot be interrupted
         self.patient = False
 
     @property
@@ -51,7 +51,7 @@ class StopSignal:
             signal.stop()
 
     def within(self, seconds: float) -> StopSignal:
-        """A signal that also stops after so many seconds."""
+        """A signal that also stops after `seconds`."""
         signal = StopSignal(seconds, self._clock)
         signal._parent = self
         with self._lock:
@@ -59,7 +59,7 @@ class StopSignal:
         return signal
 
     def set_abort(self, abort: Callable[[], None] | None) -> None:
-        """Call `abort` on `stop` (at once when it was called already); None takes it away."""
+        """Call `abort` on `stop` (at once if already stopped); None removes it."""
         with self._lock:
             self._abort = abort
             if abort is not None and self.stopped:
@@ -67,7 +67,7 @@ class StopSignal:
 
     @contextlib.contextmanager
     def patiently(self) -> Iterator[None]:
-        """In here work cannot be cut off, however long it takes."""
+        """Mark the work inside as uninterruptible, however long it takes."""
         signals = [self]
         while (parent := signals[-1]._parent) is not None:
             signals.append(parent)
@@ -93,5 +93,5 @@ class StopSignal:
             self.set_abort(None)
 
 
-# for work that nobody stops
+# for work that never stops early
 NEVER = StopSignal()

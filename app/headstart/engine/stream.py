@@ -1,4 +1,4 @@
-"""A stream of events between the thread that makes them and the event loop that reads them."""
+"""A stream of events from a working thread to the event loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Stream:
         self.token = StopSignal()
 
     def cancel(self) -> None:
-        """Stop the job: at once when it still waits, else as soon as its thread lets go."""
+        """Stop the job: at once while it waits, else as soon as its thread notices."""
         with self._lock:
             self.token.stop()
             if not self._started and not self._ended:
@@ -40,7 +40,7 @@ class Stream:
                 self.put(None)
 
     def start(self) -> bool:
-        """From the thread that works: whether the job is still wanted."""
+        """From the working thread: True if the job is still wanted."""
         with self._lock:
             self._started = not self._ended
             return self._started
@@ -53,7 +53,7 @@ class Stream:
             yield event
 
     def put(self, event: GenerationEvent | None) -> None:
-        """From the thread that works; None ends the stream. A closed loop hears nothing more."""
+        """From the working thread; None ends the stream. A closed loop stops the job."""
         try:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
         except RuntimeError:

@@ -1,8 +1,7 @@
-"""Chat templates: a model's own Jinja template in a sandbox, or a fallback that is named.
+"""Chat templates: a model's own Jinja template in a sandbox, or a named fallback.
 
-Templates disagree on what they are given: whether a list of tools may be missing, whether content
-is a text or a list, whether there is a system message. What a template wants is found once, by
-rendering a short chat in each way.
+Templates disagree on their input: some need a list of tools, some take content as a list, some know
+no system message. A template's needs are found once, by rendering a short chat in each way.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _SAMPLE = (
     PromptMessage(Role.ASSISTANT, "Water that flows."),
     PromptMessage(Role.USER, "And a lake?"),
 )
-# the ways to give what templates disagree on, the usual ones first
+# the ways to say that there are no tools, the usual ones first
 _TOOLS: tuple[dict[str, Any], ...] = (
     {"tools": None},
     {"tools": []},
@@ -63,29 +62,29 @@ _NO_EFFORT = ("none", "no_think")
 
 
 class TemplateError(Exception):
-    """The template itself, or the messages it was given, are at fault."""
+    """An error in the template itself, or in the messages passed to it."""
 
     @property
     def too_much(self) -> bool:
-        """True if it was stopped because it takes too much time or memory."""
+        """True if the template was stopped for using too much time or memory."""
         return isinstance(self.__cause__, TooMuch)
 
 
 class ChatTemplate(Struct, frozen=True):
-    """A template with the texts it may use. `fallback` says why it is not the model's."""
+    """A template with the texts it may use. `fallback`: why it replaces the model's own."""
 
     source: str
     begin_text: str = ""
     end_text: str = ""
     fallback: Told | None = None
     stop: tuple[str, ...] = ()
-    # whether it wants a message's content as a list of items, each with its type
+    # true if it takes a message's content as a list of typed items
     lists: bool = False
-    # whether the system message goes before the first question, because it knows none
+    # true if the system message is joined to the first question, for a template that knows none
     merges: bool = False
-    # which of the ways to say that there are no tools
+    # index in _TOOLS
     tools: int = 0
-    # the levels of thinking that it takes; "auto" leaves it to the template
+    # its levels of thinking; "auto" leaves the choice to the template
     efforts: tuple[Thinking, ...] = ("auto",)
 
     @property
@@ -95,7 +94,7 @@ class ChatTemplate(Struct, frozen=True):
 
     @property
     def reads_clock(self) -> bool:
-        """True if the same messages read differently on another day."""
+        """True if the same messages render differently on another day."""
         return "strftime_now" in self.source or "datetime" in self._variables
 
     @property
@@ -111,7 +110,7 @@ class ChatTemplate(Struct, frozen=True):
         return "form-chatml" if self.source == CHATML else "form-plain"
 
     def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
-        """The prompt as text, ending where the assistant begins; raises TemplateError."""
+        """The prompt as text, up to the start of the assistant's reply; raises TemplateError."""
         told_so = self._told(nearest(thinking, self.efforts))
         given = _merged(messages) if self.merges else messages
         try:
@@ -122,11 +121,11 @@ class ChatTemplate(Struct, frozen=True):
             turns = _in_turns(given)
             if turns == list(given) or isinstance(error, TooMuch):
                 raise TemplateError(f"{error}" or type(error).__name__) from error
-            # many want a question first, and an answer after each
+            # many templates want a question first, and an answer after each
             with _as_template_error():
                 return self._call(turns, told_so)
         except Exception as error:
-            # a template is a stranger's program: whatever it raises is its own fault
+            # a template is untrusted code: any exception is its own fault
             raise TemplateError(f"{error}" or type(error).__name__) from error
 
     def _call(self, messages: Sequence[PromptMessage], thinking: dict[str, Any]) -> str:
@@ -148,7 +147,7 @@ class ChatTemplate(Struct, frozen=True):
         content = [{"type": "text", "text": message.text}] if self.lists else message.text
         given: dict[str, Any] = {"role": message.role.value, "content": content}
         if message.reasoning:
-            # each template takes it by one of these names, and keeps or drops it as it should
+            # each template uses one of these names, and keeps or drops the reasoning itself
             given["reasoning_content"] = given["thinking"] = message.reasoning
         return given
 
@@ -156,7 +155,7 @@ class ChatTemplate(Struct, frozen=True):
     def says_of_thinking(self) -> list[Thinking]:
         """Efforts that the template names, with or without an effect."""
         names = self._variables
-        # those that it names itself first
+        # levels that its source names come first
         levels = sorted(THINKING[3:], key=lambda level: not _quoted(self.source, level))
         if not names.isdisjoint(_SWITCHES):
             return ["off", "on", *levels]
@@ -169,7 +168,7 @@ class ChatTemplate(Struct, frozen=True):
         return next((word for word in _NO_EFFORT if _quoted(self.source, word)), None)
 
     def _told(self, thinking: Thinking) -> dict[str, Any]:
-        """The template's variables that say this."""
+        """The template's variables for this level."""
         if thinking == "auto":
             return {}
         names = self._variables
@@ -184,7 +183,7 @@ class ChatTemplate(Struct, frozen=True):
 
 
 def nearest(wanted: Thinking, known: Sequence[Thinking]) -> Thinking:
-    """The template's own choice that is nearest to one made for another template."""
+    """The template's level nearest to one chosen for another template."""
     if wanted in known:
         return wanted
     if wanted in ("auto", "off"):
@@ -218,11 +217,11 @@ def fallback(reason: Told, special_texts: Collection[str]) -> ChatTemplate:
 
 
 def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | None, Told]:
-    """The template with what it wants to be given, or why there is none."""
+    """The template with the input it wants, or None; and the reason if there is none."""
     try:
         rendering.compiled(source)
     except Exception as error:
-        # no way to give it anything changes that
+        # no other input changes that
         return None, told("template-broken", error=f"{error}" or type(error).__name__)
     reason = told("template-leaves-out")
     first = True
@@ -237,19 +236,19 @@ def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | No
             if error.too_much:
                 break
             continue
-        # a list where a text was wanted shows as Python writes it
+        # a list in place of a text appears as its Python repr
         if all(message.text in shown for message in _SAMPLE) and "{'type'" not in shown:
             return msgspec.structs.replace(template, efforts=_efforts(template)), reason
     return None, reason
 
 
 def _efforts(template: ChatTemplate) -> tuple[Thinking, ...]:
-    """Efforts of thinking that the template understands: what changes the prompt."""
+    """Levels of thinking that the template understands: those that change the prompt."""
 
     def shown(thinking: Thinking) -> str | None:
         asking = msgspec.structs.replace(template, efforts=(thinking,))
         try:
-            # some say it in their own system prompt only
+            # some templates use the level only in their own system prompt
             return asking.render(_SAMPLE, thinking) + asking.render(_SAMPLE[1:], thinking)
         except TemplateError:
             return None
@@ -257,16 +256,16 @@ def _efforts(template: ChatTemplate) -> tuple[Thinking, ...]:
     texts: dict[Thinking, str] = {}
     for level in template.says_of_thinking:
         text = shown(level)
-        # a level that means the same as another is no choice
+        # a level with the same prompt as another is no choice
         if text is not None and text not in texts.values():
             texts[level] = text
     levels = [level for level in texts if level not in ("off", "on")]
     named = [level for level in levels if _quoted(template.source, level)]
     if len(named) < 2 and "on" not in texts:
-        # any word is taken: those that models are trained on
+        # the template takes any word: offer those that models are trained on
         named = [level for level in levels if level in ("low", "medium", "high")]
     if "off" in texts and "on" not in texts and len(named) < 2:
-        # there is nothing between all and nothing
+        # no level lies between off and full
         return ("auto", "off", "on")
     found = [level for level in THINKING if level in ("off", "on", *named) and level in texts]
     return ("auto", *found) if len(found) > 1 else ("auto",)
@@ -285,8 +284,8 @@ def _as_template_error() -> Iterator[None]:
 
 
 def _in_turns(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """Question and answer in turns: an empty question before an answer that comes first, and
-    neighbours of one side as one."""
+    """Alternating questions and answers: an empty question before a leading answer, and neighbours
+    of one role joined."""
     found: list[PromptMessage] = []
     for one in messages:
         last = found[-1] if found else None
@@ -302,12 +301,12 @@ def _in_turns(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
 
 
 def _merged(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:
-    """The system message in front of the first question."""
+    """The messages with the system message joined to the first question."""
     if len(messages) < 2 or messages[0].role is not Role.SYSTEM:
         return messages
     first, second = messages[0], messages[1]
     if second.role is not Role.USER:
-        # a chat that the model begins: the system's words ask for it
+        # a chat that the model begins: the system message serves as the question
         return [PromptMessage(Role.USER, first.text, first.key), *messages[1:]]
     text = f"{first.text}\n\n{second.text}"
     return [PromptMessage(second.role, text, second.key, second.reasoning), *messages[2:]]

@@ -1,7 +1,7 @@
-"""One local turn: prompt -> common prefix -> read the rest -> generate -> figures.
+"""One local turn: prompt -> common prefix -> prefill the rest -> generate -> stats.
 
-Runs on the engine thread over a `Decoder`. The token list `Resident.tokens` always equals what
-is in the KV state; the last drawn token is not in it until it is decoded.
+Runs on the engine thread over a `Decoder`. The token list `Resident.tokens` always equals the
+tokens in the KV state; the last drawn token joins it once it is decoded.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.state import Drawing, SpeculationState
 from headstart.engine.stop import StopSignal
 
-# figures of drafting go up less often than text
+# drafting stats are emitted less often than text
 SPECULATING_SECONDS = 0.25
-# from this share on the user hears that the context is about to be full
+# from this share on the user is warned that the context is nearly full
 WARN_SHARE = 0.85
 
 
@@ -56,7 +56,7 @@ class TurnParts(Struct, frozen=True):
     speculation: SpeculationState
     rules: RuleMaker
     tracer: Tracer | None = None
-    # the texts that end a reply by the template
+    # the template's stop strings
     template_stop: Sequence[str] = ()
 
 
@@ -102,7 +102,7 @@ class Turn:
 
     def run(self, on_read: Callable[[], None] = lambda: None) -> None:
         """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit. `on_read` is
-        called when the prompt has been read."""
+        called once the prompt is prefilled."""
         finish = FinishReason.CANCELLED
         stream = self._stream()
         self._signal.set_abort(self._abort)
@@ -118,7 +118,7 @@ class Turn:
         except DecodeAborted:
             pass
         finally:
-            # whatever ended the turn: no word is lost, and the token list is what the KV holds
+            # however the turn ended: no word is lost, and the token list matches the KV state
             self._signal.set_abort(None)
             self._decoder.clear_abort()
             self._speculation.clear_abort()
@@ -138,7 +138,7 @@ class Turn:
     def _prefill(self, prompt: list[int]) -> int:
         """Make the KV state hold `prompt`; the last row's logits are ready afterwards.
 
-        Returns how many tokens did not have to be read.
+        Returns the number of reused tokens.
         """
         began = time.perf_counter()
         # the last token is always decoded, to get its logits
@@ -194,7 +194,7 @@ class Turn:
         finally:
             sampler.close()
             self._speculation.end()
-            # whatever ended the reply: the next turn finds these tokens again
+            # however the reply ended: the next turn finds these tokens again
             self._remember_reply(rendered, stream)
             if self._tracer is not None:
                 self._recomputed = self._tracer.explain(
@@ -205,13 +205,14 @@ class Turn:
         return finish
 
     def _beginning(self) -> tuple[Sampling, TextStream, str]:
-        """Text and tokens from which the reply's rules begin."""
+        """Sampling, stream and earlier text from which the reply's rules begin."""
         stream = self._stream()
         stream.follow(*self._fitting.start)
         return self._request.sampling, stream, self._request.reply_so_far.text
 
     def _remember_reply(self, rendered: str, stream: TextStream) -> None:
-        """Have the encoder know the reply's tokens, without those of a character cut in two."""
+        """Have the encoder remember the reply's tokens, without those of an incomplete last
+        character."""
         tokens, cut = list(self._generated), stream.incomplete
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
@@ -229,13 +230,13 @@ class Turn:
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
         resident = self._resident.tokens
-        # the place in the text of the first of `emitted`
+        # the position of the first of `emitted`
         position, emitted = len(resident), self._first(sampler)
         while True:
             for count, (token, origin) in enumerate(emitted, 1):
                 finish = self._take(token, origin, stream)
                 if finish is not None:
-                    # the reader first, and then what is to be remembered
+                    # the reader comes first, the bookkeeping second
                     self._flush()
                     speculator.cut(position + count)
                     return finish
@@ -253,14 +254,14 @@ class Turn:
             self._warn_when_nearly_full()
 
     def _first(self, sampler: Sampler) -> Emitted:
-        """The token after what was read."""
+        """The first token after the prefilled ones."""
         token = sampler.draw(0, len(self._resident.tokens))
         sampler.accept((token,))
         self._reply.begin()
         return [(token, Origin.TARGET)]
 
     def _take(self, token: int, origin: Origin, stream: TextStream) -> FinishReason | None:
-        """Make a token part of the reply; says how the reply ended, if it did."""
+        """Add a token to the reply; returns how the reply ended, if it did."""
         if self._decoder.is_end(token):
             return FinishReason.END
         self._generated.append(token)
@@ -275,12 +276,12 @@ class Turn:
         return None
 
     def _room(self) -> int:
-        """Draft tokens for which the longest reply leaves room."""
+        """Number of draft tokens that still fit the longest allowed reply."""
         limit = self._request.sampling.max_tokens
         return limit - len(self._generated) - 1 if limit else self._size
 
     def _make_room(self, stream: TextStream) -> bool:
-        """In the middle of a reply: leave out older turns and read the shorter chat again."""
+        """In the middle of a reply: drop older turns and prefill the shorter chat."""
         if not self._fitting.can_drop:
             return False
         self._flush(force=True)
@@ -289,7 +290,7 @@ class Turn:
         except EnvironmentProblem:
             return False
         self._prefill(prompt)
-        # the figures are those of the prompt as it was asked
+        # the stats describe the original prompt
         self._resident.restored, self._resident.ahead = Restored(), 0
         return True
 

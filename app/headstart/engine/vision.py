@@ -1,4 +1,4 @@
-"""The vision of a loaded model: whether its projector is open. Engine thread."""
+"""The vision state of a loaded model. Engine thread."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from headstart.core.told import Told
 
 
 class Vision(Struct):
-    """A projector takes memory and time, so that it is opened once an image needs it."""
+    """A projector costs memory and time, so it is opened only when an image needs it."""
 
     opened: bool = False
-    # projectors that are of no use here, with the reason
+    # unusable projectors, with the reason
     failed: dict[Path, Told] = field(default_factory=dict)

@@ -1,6 +1,6 @@
-"""The files of a loaded model, as they were when it was opened: whether they still are.
+"""Detects changes to the files of a loaded model.
 
-llama.cpp maps files, so that one that is written over in place changes under a loaded model.
+llama.cpp maps files, so a file overwritten in place changes under a loaded model.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from pathlib import Path
 from headstart.core.models.ref import ModelRef
 from headstart.core.models.split_files import parts
 
-# of an MLX folder
+# the weight files of an MLX folder
 _WEIGHTS = "*.safetensors"
 State = tuple[tuple[int, int, int, int] | None, ...]
 
 
 class Weights:
-    """Made before the files are opened: what changes meanwhile is noticed too."""
+    """The files' states, taken before they are opened, so that a change during loading is noticed
+    too."""
 
     def __init__(self, model: ModelRef) -> None:
         self._files = _files(model)
@@ -24,8 +25,8 @@ class Weights:
 
     @property
     def changed(self) -> bool:
-        """True when a file was written or replaced since; some microseconds. A file that was
-        removed is whole for who has it open."""
+        """True when a file was written or replaced since; takes some microseconds. A removed file
+        stays intact for the process that has it open."""
         pairs = zip(self._before, _state(self._files), strict=True)
         return any(new is not None and new != old for old, new in pairs)
 
@@ -49,7 +50,7 @@ def _files(model: ModelRef) -> tuple[Path, ...]:
 
 
 def _state(files: tuple[Path, ...]) -> State:
-    """Size, time of writing and identity of each; None for one that is not there."""
+    """Size, modification time and identity of each file; None for a missing one."""
     found: list[tuple[int, int, int, int] | None] = []
     for file in files:
         try:

@@ -1,5 +1,5 @@
-"""Values of automatic engine settings on this computer, in words. A worker thread: asking llama.cpp
-what it was built for imports it."""
+"""Describes the values of automatic engine settings on this computer. On a worker thread: asking
+llama.cpp for its build features imports it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headstart.engine.backends import select
 
 
 def explain() -> dict[str, Told]:
-    """By the name of a field of `EngineSettings`: what automatic is, or what a choice costs."""
+    """The automatic value, or the cost of a choice, by the name of a field of `EngineSettings`."""
     import llama_cpp as lib
 
     from headstart.engine.backends.cores import automatic_threads

@@ -36,10 +36,10 @@ class DecoderBase:
     _facts: ModelFacts
     # the tokens that end a reply
     _ends: frozenset[int] = frozenset()
-    # a backend that gives them has others
+    # replaced by backends that expose hidden states
     _states: States = NoStates()
     seconds: Callable[[], float] = staticmethod(perf_counter)
-    # its projector, where it sees
+    # its projector, if it has vision
     _images: ImageTokens | None = None
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Facts of a model's file, known before it is loaded."""
+"""The results of checking a model's file before it is loaded."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ class Checked(Struct, frozen=True):
     tuning: Tuning | None = None
 
     def applied(self, engine: EngineSettings) -> EngineSettings:
-        """The settings to run it with."""
+        """The settings to run the model with."""
         return engine if self.tuning is None else self.tuning.applied(engine)

@@ -1,8 +1,7 @@
-"""Number of threads that this computer is good for: its fast cores, as far as this process may use
-them.
+"""The best number of threads on this computer: its fast cores that this process may use.
 
-Asked once for each decoder; reads small system files. Where the system does not say, the answer
-is the number of physical cores.
+Called once per decoder; reads small system files. If the system does not report it, the result is
+the number of physical cores.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ _FAST_SHARE = 0.8
 
 
 def automatic_threads() -> int:
-    """Performance cores that the affinity mask and the control group leave to this process."""
+    """Number of performance cores that the affinity mask and the control group allow this
+    process."""
     cores = _linux_cores() if sys.platform == "linux" else _other_cores()
     quota = cpu_quota() if sys.platform == "linux" else None
     if quota is not None:
@@ -31,7 +31,7 @@ def automatic_threads() -> int:
 
 
 def fast_cores(cpus: Iterable[int], folder: Path = _CPUS) -> int:
-    """Physical cores among `cpus` that are as fast as the fastest; 0 where that is not told."""
+    """Number of physical cores among `cpus` about as fast as the fastest; 0 if unknown."""
     speeds: dict[str, int] = {}
     for cpu in cpus:
         topology = folder / f"cpu{cpu}" / "topology"
@@ -48,10 +48,10 @@ def fast_cores(cpus: Iterable[int], folder: Path = _CPUS) -> int:
 
 
 def cpu_quota(groups: str | None = None, folder: Path = _CGROUP) -> float | None:
-    """The processors that this process's control group may use at most; None without a limit.
+    """The most processors that this process's control group may use; None without a limit.
 
-    `groups` is the text of /proc/self/cgroup. Version 2 limits hold for all groups below; of
-    version 1 only the mounted top is looked at, which is what a container sees.
+    `groups` is the text of /proc/self/cgroup. Version 2 limits apply to all groups below; of
+    version 1 only the mounted top is read, which is what a container sees.
     """
     if groups is None:
         groups = _read(Path("/proc/self/cgroup"))
@@ -81,7 +81,7 @@ def _linux_cores() -> int:
 
 def _other_cores() -> int:
     if sys.platform == "darwin":
-        # Apple Silicon: level 0 are the performance cores
+        # Apple Silicon: level 0 is the performance cores
         command = ["sysctl", "-n", "hw.perflevel0.physicalcpu"]
         try:
             answer = subprocess.run(command, capture_output=True, text=True, timeout=2, check=False)

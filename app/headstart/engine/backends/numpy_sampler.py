@@ -1,7 +1,7 @@
 """The sampler chain over numpy rows, for backends without one; the draw is ours (`noise`).
 
 The steps and their order are llama.cpp's: penalties over the last tokens, top-k, top-p, min-p,
-temperature. What survives is a handful of tokens, of which the highest logit plus noise wins.
+temperature. Of the handful of survivors, the highest logit plus noise wins.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel
 
 PENALTY_WINDOW = 256
-# the likeliest tokens are looked for at these distances from the best one: sorting or
-# partitioning a whole vocabulary costs a millisecond
+# the likeliest tokens are searched within these distances of the best one: sorting or partitioning
+# a whole vocabulary costs a millisecond
 _REACHES = (4.0, 8.0, 16.0, 32.0)
 
 Row = npt.NDArray[np.float32]
@@ -63,7 +63,7 @@ class NumpySampler:
         return best_two(self._rows(row))
 
     def look_ahead(self, position: int) -> None:
-        """Nothing is begun early here."""
+        """Do nothing: this sampler starts nothing early."""
 
     def accept(self, tokens: Sequence[int]) -> None:
         self.see(tokens)
@@ -89,7 +89,7 @@ class NumpySampler:
         pass
 
     def _penalised(self, row: int) -> Row:
-        """The row's logits; a copy where something of them is changed for good."""
+        """The row's logits; a copy if they are changed."""
         logits = self._rows(row)
         if self._constraint is not None:
             logits = self._constraint.apply(logits)
@@ -106,7 +106,8 @@ class NumpySampler:
         return logits
 
     def _scores(self, logits: Row, position: int) -> tuple[Ids, npt.NDArray[np.floating]]:
-        """Tokens that can be drawn, and what the highest of them is drawn by; ours to change."""
+        """Tokens that can be drawn, and their scores, of which the highest wins; the caller may
+        change them."""
         ids, left = self._survivors(logits)
         left = left / np.float32(self._sampling.temperature)
         noisy = ids.astype(np.int32) if self._names is None else self._names[ids]
@@ -142,7 +143,7 @@ def _likeliest(logits: Row, best: np.floating, count: int) -> Ids:
 
 
 def _nucleus(logits: Row, best: np.floating, ids: Ids | None, share: float) -> Ids:
-    """The likeliest of `ids` (sorted; None: all tokens) that together have at least `share`."""
+    """The likeliest of `ids` (sorted; None: all tokens) that together reach `share`."""
     if ids is None:
         weights = np.exp(logits - best)
         total = weights.sum()

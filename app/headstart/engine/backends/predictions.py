@@ -1,5 +1,4 @@
-"""Behaviour that the samplers of all backends share: the two likeliest tokens, tokens that are
-masked."""
+"""Functions shared by the samplers of all backends: the two likeliest tokens, masked tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from headstart.engine.decoder import Constraint, Prediction
 
-# of who is all but certain
+# limit of a chance near 0 or 1
 _CERTAIN = 1e-6
 Scores = npt.NDArray[np.floating]
 
@@ -47,7 +46,7 @@ def best_two_of(ids: npt.NDArray[np.integer], scores: Scores) -> Prediction:
 
 
 def odds(chance: float) -> float:
-    """The logarithm of a chance against its opposite."""
+    """The log odds of a chance."""
     safe = min(1 - _CERTAIN, max(_CERTAIN, float(chance)))
     return math.log(safe / (1 - safe))
 
@@ -55,8 +54,8 @@ def odds(chance: float) -> float:
 def named_and_masked(
     names: Sequence[int] | None, suppressed: Sequence[int]
 ) -> tuple[npt.NDArray[np.int32] | None, npt.NDArray[np.intp] | None]:
-    """The ids that tokens have in another model; and the tokens that are never drawn, because they
-    have none there or are suppressed. None where nothing is renamed, or masked."""
+    """The tokens' ids in another model; and the tokens that are never drawn, because they have no
+    such id or are suppressed. None if nothing is renamed, or masked."""
     masked = np.asarray(suppressed, np.intp)
     if names is None:
         return None, masked if len(masked) else None

@@ -1,7 +1,7 @@
 """Chooses and opens the backend for a model; imports it only then.
 
-The format decides: GGUF files run on llama.cpp, MLX folders on MLX. Whether MLX is used on this
-computer at all is the settings' choice; by themselves they choose it on Apple Silicon only.
+The format decides: GGUF files run on llama.cpp, MLX folders on MLX. The settings decide whether MLX
+is used on this computer at all; automatic means on Apple Silicon only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from headstart.engine.backends.checked import Checked
 from headstart.engine.decoder import Decoder
 from headstart.engine.stop import StopSignal
 
-# of each card's memory: what the driver and a desktop need beside models
+# part of each card's memory that the driver and a desktop need
 _CARD_SPARE = 400 << 20
 
 
@@ -34,12 +34,13 @@ def on_apple_silicon() -> bool:
 
 @functools.cache
 def has_mlx() -> bool:
-    """True if the libraries are there; looked for without importing them."""
+    """True if the libraries are installed; checked without importing them."""
     return all(importlib.util.find_spec(name) is not None for name in ("mlx", "mlx_lm"))
 
 
 def cannot_run(form: ModelFormat, backend: Backend) -> str | None:
-    """The code of why models of this format cannot run here; None when they can. Any thread."""
+    """The code of the reason why models of this format cannot run on this computer; None if they
+    can. Any thread."""
     if form == "gguf":
         return None
     if not has_mlx():
@@ -52,7 +53,7 @@ def cannot_run(form: ModelFormat, backend: Backend) -> str | None:
 
 
 def preferred(backend: Backend) -> ModelFormat:
-    """Which format comes first where there are both."""
+    """The preferred format of a model available in both."""
     wants_mlx = backend == "mlx" or (backend == "auto" and on_apple_silicon())
     return "mlx" if wants_mlx and has_mlx() else "gguf"
 
@@ -65,10 +66,10 @@ def open_decoder(
     clamp: bool = False,
     own_layers: bool = False,
 ) -> Decoder:
-    """Load `model`; raises ModelProblem, or DecodeAborted when `progress` returned False.
+    """Load `model`; raises ModelProblem, or DecodeAborted if `progress` returned False.
 
-    `lacking`: what the file was found not to do here. `clamp`: a context longer than the model was
-    trained for becomes that long. `own_layers`: with the layers of the file that draft.
+    `lacking`: the abilities that the trial found missing. `clamp`: limit the context to the trained
+    length. `own_layers`: load the file's draft layers too.
     """
     if model.format == "mlx":
         from headstart.engine.backends.mlx.decoder import MlxDecoder
@@ -136,7 +137,7 @@ def check_images(
 
 
 def open_images(decoder: Decoder, projector: Path, named: bytes, engine: EngineSettings) -> None:
-    """Load a projector beside its model; `named` tells it from others. Raises ModelProblem."""
+    """Load a projector beside its model; `named` identifies it. Raises ModelProblem."""
     from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 
     assert isinstance(decoder, LlamaCppDecoder)
@@ -144,8 +145,8 @@ def open_images(decoder: Decoder, projector: Path, named: bytes, engine: EngineS
 
 
 def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
-    """The memory of the graphics cards that the model may lie on, as llama.cpp sees them now; None
-    where there are none with memory of their own (Apple's chips and integrated cards share the
+    """The present memory, according to llama.cpp, of the graphics cards that the model may use;
+    None without cards that have their own memory (Apple's chips and integrated cards share the
     processor's)."""
     if form == "mlx" or sys.platform == "darwin" or engine.gpu_layers == 0:
         return None
@@ -159,16 +160,17 @@ def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
 
 
 def card_names() -> str:
-    """The graphics cards that models can lie on, "" for none. On a worker thread: asking llama.cpp
-    imports it."""
+    """The names of the graphics cards that models can use, "" for none. On a worker thread: asking
+    llama.cpp imports it."""
     from headstart.engine.backends.llama_cpp.devices import cards
 
     return " and ".join(card.name for card in cards())
 
 
 def tuned_for(model: ModelRef, engine: EngineSettings) -> str:
-    """The graphics cards that batch and attention are measured on, by name, with what else decides
-    how fast they are; empty where nothing is: without cards, or with everything chosen."""
+    """The names of the graphics cards on which batch and attention are measured, with the other
+    factors of their speed; empty if nothing is measured: without cards, or with everything
+    chosen."""
     chosen = engine.batch > 0 and (engine.flash_attention != "auto" or engine.exact)
     if model.format == "mlx" or engine.gpu_layers == 0 or chosen:
         return ""
@@ -185,8 +187,8 @@ def check_unknown(
     stop: StopSignal,
     progress: Callable[[float], bool],
 ) -> Checked:
-    """Try a file that was never opened with these settings in a child process: what it cannot do,
-    and what of what is automatic is fastest on the graphics cards it lies on.
+    """Try a file that was never opened with these settings in a child process: find its missing
+    abilities, and the fastest automatic settings on its graphics cards.
 
     Raises ModelProblem, and DecodeAborted when `progress` returned False.
 

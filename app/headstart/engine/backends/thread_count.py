@@ -1,12 +1,12 @@
-"""Threads of the next forward: as many as are fastest now. Engine thread.
+"""Chooses the presently fastest number of threads for the next forward. Engine thread.
 
-A forward waits for the slowest of its threads, so one other busy program makes all cores slower
-than a part of them. That shows in the forwards' own times: their threads get less processor time
-than they wait for, or they take much longer than the ones before. Then fewer threads are tried for
-three forwards each, and the fastest count stays; while it is a smaller one, more are tried again,
-at once when the computer's other load has gone, and ever more rarely while they lose.
+A forward waits for the slowest of its threads, so with another busy program all cores can be slower
+than some of them. That shows in the forwards' own times: their threads get less processor time than
+wall time, or they take much longer than earlier ones. Then fewer threads are tried for three
+forwards each, and the fastest count stays; while it is a smaller one, more are tried again, at once
+when the computer's other load has gone, and at growing intervals while they lose.
 
-Writing (one row), verifying (a few rows) and reading (many) have counts of their own.
+Decoding (one row), verification (a few rows) and prefill (many) have separate counts.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from msgspec import Struct, field
 
 log = logging.getLogger(__name__)
 
-# rows from which a forward is reading: it is bound by computing, not by memory
+# rows from which a forward counts as prefill: bound by computing, not by memory
 PREFILL_ROWS = 33
-# processor time over (wall time * threads): calm forwards have 0.94 to 1.0 (measured on 2 cores),
-# with one busy process 0.5 to 0.65
+# processor time over (wall time * threads): undisturbed forwards have 0.94 to 1.0 (measured on 2
+# cores), with one busy process 0.5 to 0.65
 _CALM = 0.85
-# a forward this much longer than those before it, three times in a row, is a sign too
+# forwards this much longer than earlier ones, three times in a row, are a sign too
 _SLOWER, _SLOW_TIMES = 1.4, 3
 _WEIGHT = 0.2
-# a trial lasts so many forwards, because single ones can be lucky, and ends early when it has lost
+# forwards of a trial, because single ones can be lucky; it ends early when it has lost
 _FEWER_TRIAL, _MORE_TRIAL = 3, 8
-# a count must be this much faster to be taken
+# a count must take less than this share of the time to be chosen
 _BETTER = 0.93
 # forwards between two trials: doubled while trials lose
 _FIRST_WAIT, _MORE_WAIT, _LONGEST_WAIT = 12, 48, 1024
-# a trial that lost speaks for its circumstances: clearly worse ones are looked at again sooner
+# a lost trial holds for its conditions: clearly worse ones allow a new trial sooner
 _WORSE = 0.15
-# processors that others must use at least, so that fewer threads can help
+# the least load by other programs, in processors, with which fewer threads can help
 _LEAST_LOAD = 0.2
-# that many fewer are another situation
+# a drop by this many processors is a new situation
 _EASED = 0.4
 _LOAD_SECONDS = 0.4
 
 
 class OtherLoad:
-    """Processors that other programs keep busy, by the system's own counters."""
+    """The number of processors that other programs keep busy, from the system's counters."""
 
     def __init__(self) -> None:
         self._process = psutil.Process()
@@ -53,13 +53,13 @@ class OtherLoad:
         self._load = 0.0
 
     def __call__(self) -> float:
-        """Averaged over the time since it was last asked, at least `_LOAD_SECONDS`."""
+        """The load, averaged over the time since the last call, at least `_LOAD_SECONDS`."""
         now = time.monotonic()
         if now - self._at < _LOAD_SECONDS:
             return self._load
         times, own = psutil.cpu_times(), self._process.cpu_times()
         idle = times.idle + getattr(times, "iowait", 0.0)
-        # guest time is part of user time already
+        # guest time is already part of user time
         busy = sum(times) - idle - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
         mine = own.user + own.system
         if self._at:
@@ -74,24 +74,24 @@ class _Kind(Struct):
     count: int
     # seconds by number of rows, at the present count
     usual: dict[int, float] = field(default_factory=dict)
-    # how much of the processors forwards get, and what it was when a trial lost
+    # the share of processor time that forwards get, and its value at the last lost trial
     used: float = 1.0
     lost_at: float = 1.0
     slow: int = 0
     wait: int = _FIRST_WAIT
     since: int = 0
-    # counts still to be tried, the one at hand last; its times so far; the best until now
+    # counts still to be tried, the present one last; its relative times so far; the best so far
     trials: list[int] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     best: tuple[float, int] = (1.0, 0)
-    # with a smaller count: once others keep no more processors busy, more threads are tried
+    # with a smaller count: more threads are tried once the other load is below this
     eased_at: float = 0.0
 
 
 class ThreadCount:
-    """For one decoder. `most` threads at the most; `fixed` never uses another count.
+    """The thread counts of one decoder, at most `most`; `fixed` always uses that.
 
-    `others` says how many processors other programs keep busy now.
+    `others` returns the number of processors that other programs keep busy.
     """
 
     def __init__(
@@ -104,16 +104,16 @@ class ThreadCount:
 
     @property
     def pace(self) -> int:
-        """The count for writing: what forwards cost is another thing with another one."""
+        """The count for decoding: costs of forwards are learned for each count separately."""
         return self._kinds["write"].count
 
     def next(self, rows: int) -> int:
-        """Threads for a forward of so many rows."""
+        """Threads for a forward of `rows` rows."""
         kind = self._of(rows)
         return kind.trials[-1] if kind.trials else kind.count
 
     def took(self, rows: int, seconds: float, processor_seconds: float) -> None:
-        """The forward that was asked for took so long, and so much of the processors."""
+        """Record the wall time and the processor time of the forward."""
         if self._fixed or seconds <= 0:
             return
         kind = self._of(rows)
@@ -155,7 +155,7 @@ class ThreadCount:
     def _tried(self, kind: _Kind, size: int, seconds: float) -> None:
         usual = kind.usual.get(size)
         if usual is None:
-            # nothing to compare with: this size waits for another time
+            # no time to compare with: end the trials
             kind.trials = []
             return
         kind.scores.append(seconds / usual)
@@ -163,7 +163,7 @@ class ThreadCount:
         total = sum(kind.scores)
         if len(kind.scores) < wanted and total < _BETTER * wanted:
             return
-        # one that was ended early has lost, whatever its mean
+        # a trial ended early has lost, whatever its mean
         score = total / len(kind.scores) if len(kind.scores) == wanted else max(1.0, total / wanted)
         count = kind.trials.pop()
         kind.scores = []
@@ -178,7 +178,7 @@ class ThreadCount:
         if chosen == kind.count:
             kind.wait = min(_LONGEST_WAIT, 2 * kind.wait)
             kind.lost_at = kind.used
-            # as little load as now is no reason to try again
+            # a load no lower than now is no reason to try again
             kind.eased_at = min(kind.eased_at, self._others() - _EASED)
             return
         log.debug("%d threads instead of %d: %.2f of the time", chosen, kind.count, score)
@@ -189,5 +189,5 @@ class ThreadCount:
 
 
 def _fewer(count: int) -> list[int]:
-    """Counts to try instead, the least change first."""
+    """Smaller counts to try, the least change first."""
     return sorted({count - 1, count * 3 // 4, count // 2, 1} - {0, count}, reverse=True)

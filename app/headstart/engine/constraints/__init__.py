@@ -1,1 +1,1 @@
-"""Rules of a reply."""
+"""Constraints on a reply's tokens."""

@@ -1,7 +1,7 @@
-"""An answer's format as a grammar, and how far a reply is in it. Engine thread.
+"""An answer's format as a grammar, with the parse state of one reply. Engine thread.
 
 Grammar and token masks are llguidance's: an Earley parser over a trie of the vocabulary
-(github.com/guidance-ai/llguidance). It is imported with the first answer that has a format.
+(github.com/guidance-ai/llguidance). The first answer with a format imports it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Allowed = npt.NDArray[np.bool_]
 
 # white space that a model may write between its reasoning and the answer
 _AFTER_REASONING = "start: GAP? answer\nGAP: /[ \\t\\r\\n]{1,8}/\nanswer: %json "
-# models that are not sure write blanks for ever where any number of them is right; and of
-# alternatives that exclude each other, what fits one of them is good enough
+# unsure models write blanks forever where the grammar allows any number; and an answer that fits
+# one of several exclusive alternatives is good enough
 _OPTIONS = {"whitespace_pattern": "[ \\t\\r\\n]{1,40}", "coerce_one_of": True}
 
 
 def check_schema(schema: str) -> None:
-    """Raises EnvironmentProblem where no grammar can be made of a JSON Schema; on any thread."""
+    """Raises EnvironmentProblem if a JSON Schema has no grammar; any thread."""
     from llguidance import LLMatcher
 
     failed, said = LLMatcher.validate_grammar_with_warnings(_grammar(schema, gap=False))
@@ -39,7 +39,7 @@ def check_schema(schema: str) -> None:
 
 
 def fits(schema: str, answer: str) -> bool:
-    """True if a text is a whole answer in this format; the schema is a checked one."""
+    """True if a text is a complete answer in this format; expects a checked schema."""
     from llguidance import LLMatcher, LLTokenizer
 
     matcher = LLMatcher(LLTokenizer("byte"), _grammar(schema, gap=False), log_level=0)
@@ -48,7 +48,7 @@ def fits(schema: str, answer: str) -> bool:
 
 
 class AnswerFormat:
-    """Follows one reply. `rollback` takes tokens back."""
+    """Parses one reply token by token; `rollback` undoes tokens."""
 
     def __init__(self, tokenizer: LLTokenizer, schema: str, ends: Collection[int], gap: bool):
         """Raises EnvironmentProblem."""
@@ -66,7 +66,7 @@ class AnswerFormat:
         return str(self._matcher.get_error())
 
     def allowed(self, size: int) -> Allowed:
-        """Which of `size` tokens may come next."""
+        """Mask of the next tokens that the format allows, out of `size`."""
         from llguidance.numpy import fill_next_token_bitmask
 
         found = np.zeros(size, np.bool_)
@@ -80,16 +80,16 @@ class AnswerFormat:
         if self._matcher.is_accepting():
             found[self._ends] = True
         if not found.any():
-            # a parser that gave up (see its limits) must not keep the reply from ending
+            # a parser that reached its limits must not keep the reply from ending
             found[self._ends] = True
         return found
 
     def accept(self, token: int) -> bool:
-        """Go on with a token; False where the format does not have it here."""
+        """Consume a token; False if the format does not allow it."""
         return bool(self._matcher.try_consume_tokens([token]) == 1)
 
     def accept_text(self, text: str) -> bool:
-        """Go on with what was written before."""
+        """Consume earlier text of the answer; False if the format does not allow it."""
         tokens = self._tokenizer.tokenize_str(text)
         return bool(self._matcher.try_consume_tokens(tokens) == len(tokens))
 
@@ -99,7 +99,7 @@ class AnswerFormat:
 
 
 class Tokenizers:
-    """A model's vocabulary as llguidance needs it: made once, at first use (some 5 µs a token)."""
+    """A model's vocabulary in llguidance's form: built once, at first use (some 5 µs per token)."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -128,7 +128,7 @@ class _Vocabulary:
         self._decoder = decoder
         facts = decoder.facts
         self.eos_token_id = ends[0] if ends else 0
-        # those without bytes never come out as text; a byte that no text has marks them
+        # tokens without bytes decode to no text; a byte that is invalid in text marks them
         self.tokens = [
             decoder.piece(token) or b"\xff<|%d|>" % token for token in range(facts.vocabulary_size)
         ]
@@ -159,6 +159,6 @@ def _own_options(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _brief(said: Sequence[str]) -> str:
-    """The first line of what llguidance says."""
+    """The first line of llguidance's messages."""
     first = next((line.strip() for text in said for line in text.splitlines() if line.strip()), "")
     return shortened(first, 200)

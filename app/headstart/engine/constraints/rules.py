@@ -1,7 +1,7 @@
-"""Rules of a reply's tokens: its answer format, and words that are favoured or kept away.
+"""Rules for a reply's tokens: its answer format, and words favoured or suppressed.
 
-Engine thread. One object follows a reply; the samplers of the target and of its draft ask it, both
-in the target's token ids.
+Engine thread. One object follows a reply; the samplers of the target and of its draft use it, both
+with the target's token ids.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Names = npt.NDArray[np.int32]
 
 
 class _Favoured(Struct, frozen=True):
-    """`token` gets `value` where the text ends with `before`."""
+    """A bias: `token` gets `value` where the text ends with `before`."""
 
     before: tuple[int, ...]
     token: int
@@ -34,7 +34,7 @@ class _Favoured(Struct, frozen=True):
 
 
 class Rules:
-    """A `Constraint` of the target."""
+    """The target's `Constraint`."""
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class Rules:
         piece: Callable[[int], bytes],
         marks: Mapping[int, str],
     ) -> None:
-        """`stream` stands where the reply begins; `marks` are the tokens that divide reasoning from
-        the answer."""
+        """`stream` is at the start of the reply; `marks` are the tokens that separate reasoning
+        from the answer."""
         self._favoured = favoured
         longest = max((len(one.before) for one in favoured), default=0)
         self._last: deque[int] = deque(maxlen=longest)
         self._form = form
         self._stream = stream
         self._piece, self._marks = piece, marks
-        # the format counts from where the answer begins, and may still be led by a mark
+        # the format applies from the start of the answer, which a mark may still precede
         self._in_answer = form is not None and stream.in_text
         self._begun = False
         self._allowed: Allowed | None = None
@@ -60,8 +60,8 @@ class Rules:
         self._taken = 0
 
     def apply(self, logits: Row, names: Names | None = None) -> Row:
-        """A row of logits as it is to be drawn from: the same array where nothing changes. `names`:
-        the ids that its tokens have in the target, -1 for none."""
+        """The row of logits to draw from: the same array where nothing changes. `names`: the ids of
+        its tokens in the target, -1 for none."""
         row = logits
         for one in self._favoured:
             if not one.before or tuple(self._last)[-len(one.before) :] == one.before:
@@ -76,7 +76,7 @@ class Rules:
         if names is not None:
             allowed = np.where(names >= 0, allowed[names], False)
         if not allowed.any():
-            # the draft has no such token: what it drafts is verified anyway
+            # the draft has no allowed token: its draft tokens are verified anyway
             return row
         return np.where(allowed, row, np.float32(-np.inf))
 
@@ -94,7 +94,7 @@ class Rules:
         return allowed
 
     def accept(self, tokens: Sequence[int]) -> None:
-        """The reply goes on with these."""
+        """The reply continues with these tokens."""
         self._last.extend(tokens)
         if self._form is None:
             return
@@ -115,11 +115,11 @@ class Rules:
         self._in_answer = self._stream.in_text
         rest = self._stream.text[before:]
         if self._in_answer and rest.strip():
-            # the token that ended the reasoning went on into the answer
+            # the token that ended the reasoning also began the answer
             self._begun = form.accept_text(rest)
 
     def mark(self) -> None:
-        """Remember this place; `rewind` goes back to it."""
+        """Remember this position; `rewind` returns to it."""
         self._marked = (self._last.copy(), self._in_answer, self._begun)
         self._taken = 0
 
@@ -134,13 +134,13 @@ class Rules:
 
 
 class DraftRules:
-    """The same for a draft: it looks ahead of the reply, and goes back."""
+    """The same rules for a draft, which runs ahead of the reply and rewinds."""
 
     def __init__(self, rules: Rules, names: Sequence[int] | None) -> None:
         self._rules = rules
         self._names = None if names is None else np.asarray(names, np.int32)
         self._ahead = False
-        # rows of what was written before are not held to anything
+        # true for rows of earlier text, which no rule applies to
         self.off = False
 
     def apply(self, logits: Row, names: Names | None = None) -> Row:
@@ -149,8 +149,8 @@ class DraftRules:
         return self._rules.apply(logits, self._names if names is None else names)
 
     def accept(self, tokens: Sequence[int]) -> None:
-        """Tell the rules of the reply's tokens, which only the target does; what is drafted is not
-        known there."""
+        """Pass draft tokens to the rules, between `mark` and `rewind` only; the target passes the
+        reply's own."""
         if self._ahead:
             names = self._names
             self._rules.accept(tokens if names is None else [int(names[token]) for token in tokens])
@@ -165,7 +165,7 @@ class DraftRules:
 
 
 class RuleMaker:
-    """Makes the rules of replies, for one loaded model."""
+    """Makes the rules of replies for one loaded model."""
 
     def __init__(self, decoder: Decoder, marks: Mapping[int, str]) -> None:
         self._decoder = decoder
@@ -173,8 +173,8 @@ class RuleMaker:
         self._tokenizers: Tokenizers | None = None
 
     def make(self, sampling: Sampling, stream: TextStream, written: str = "") -> Rules | None:
-        """The rules of a reply, None where there are none. `stream` is at its beginning; `written`
-        is what the answer has already. Raises EnvironmentProblem where no grammar can be made."""
+        """The rules of a reply, or None. `stream` is at its start; `written`: the answer so far.
+        Raises EnvironmentProblem if the schema has no grammar."""
         favoured = [each for bias in sampling.bias for each in self._sequences(bias)]
         if not favoured and not sampling.schema:
             return None
@@ -193,7 +193,7 @@ class RuleMaker:
         return form
 
     def _sequences(self, bias: Bias) -> list[_Favoured]:
-        """A text is favoured as its tokens spell it, with and without a space in front."""
+        """The token sequences of a biased text, with and without a leading space."""
         found = dict.fromkeys(
             tuple(self._decoder.encode(text)) for text in (bias.text, f" {bias.text.lstrip()}")
         )

@@ -1,6 +1,6 @@
-"""Loading models: `plan` decides, `check` knows what files say, `open` and `draft` execute a plan,
-`models` keeps what is loaded. Engine thread.
+"""Loading models: `plan` decides, `check` tests the files, `open` and `draft` execute a plan,
+`models` keeps the loaded models. Engine thread.
 
-A request goes one way: look the model up, else measure the computer, plan, and do what the plan
-says first (try the file, evict, open). Whatever changes the computer asks for another plan.
+Each request takes the same path: look the model up, else measure the computer, plan, and do the
+plan's first step (try the file, evict, open). Any step that changes the computer needs a new plan.
 """

@@ -1,8 +1,8 @@
-"""Checks before a load: what a file says, and what was tried here, in a child process the first
-time. Engine thread.
+"""Checks before a load: facts from the file, and results of a trial on this computer, run in a
+child process the first time. Engine thread.
 
-llama.cpp ends the process on some files, pairs and cards; whatever can is tried in a child, and the
-result is kept with the file (`CheckedModels`) or with the profiles.
+llama.cpp ends the process on some files, pairs and cards; such a load is first tried in a child,
+and the result is kept with the file (`CheckedModels`) or with the profiles.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Partner: TypeAlias = Literal[ProfileKind.HEAD, ProfileKind.IMAGES]
 
 
 def shapes(checked: CheckedModels, wanted: LoadRequest) -> Pair:
-    """The target's and its draft's shapes, as far as their files say. Raises ModelProblem for a
-    target that is gone, or is no model any more: llama.cpp would say so in words of its own."""
+    """The target's and its draft's shapes, as far as their files give them. Raises ModelProblem for
+    a target that is missing or no longer a model, before llama.cpp fails with its own message."""
     model, draft = wanted.model, wanted.draft
-    # a path that cannot be looked at is gone too, where `Path.exists` raises
+    # an inaccessible path counts as missing too; `Path.exists` would raise
     if not os.path.exists(model.path):  # noqa: PTH110
         raise ModelProblem("model-gone", path=model.path)
     target = checked.shape(model)
@@ -47,7 +47,7 @@ def shapes(checked: CheckedModels, wanted: LoadRequest) -> Pair:
     try:
         return Pair(target, checked.shape(draft))
     except ModelProblem:
-        # the user hears of it when the draft is opened
+        # the user is told when the draft is opened
         return Pair(target, fit.unknown_shape(draft.size))
 
 
@@ -59,13 +59,13 @@ def check(
     stop: StopSignal,
     layers: int | None = None,
 ) -> Checked:
-    """Find the model's missing abilities and its fastest settings on graphics cards: known from
-    before, or tried in a child with `layers` on the cards. Raises ModelProblem where it cannot run
-    or be opened, DecodeAborted."""
+    """Find the model's missing abilities and its fastest settings on graphics cards: from an
+    earlier trial, or tried in a child with `layers` on the cards. Raises ModelProblem if it cannot
+    run or be opened, DecodeAborted."""
     why = select.cannot_run(model.format, engine.backend)
     if why is not None:
         raise ModelProblem("cannot-run", name=model.name, why=why)
-    # without a layer there now, nothing can be measured
+    # with no layer on the cards now, nothing can be measured
     device = select.tuned_for(model, engine) if resources.profiles and layers != 0 else ""
     key = ProfileKey(model.signature, "", device, ProfileKind.TUNING)
     known = resources.checked.lacking(model, engine)
@@ -76,7 +76,7 @@ def check(
     found = select.check_unknown(model, tried, stop, progress)
     resources.checked.add(model, engine, found.lacking)
     if device:
-        # a figure that could not be measured is not tried again at each start
+        # a failed measurement is not repeated at each start
         remember(resources.profiles, key, found.tuning or Tuning())
     return found
 
@@ -88,8 +88,8 @@ def works_together(
     named: str,
     try_out: Callable[[], bool],
 ) -> bool:
-    """True if a model and a file beside it work: tried once, and kept as `named`. A failure may
-    have been the moment's fault, and is tried again with each load."""
+    """True if a model and a file beside it work together: tried once, and kept as `named`. A
+    failure may be temporary, so each load tries again."""
     key = ProfileKey(model.signature, "", named, partner)
     if recall(profiles, key, int) == _WORKS:
         return True
@@ -109,9 +109,9 @@ def head_of(checked: CheckedModels, draft: ModelRef, target: ModelRef) -> HeadFa
 
 
 def has_own_layers(checked: CheckedModels, model: ModelRef) -> bool:
-    """True if its file has layers for drafting that can be run."""
+    """True if the model's file has draft layers that can run."""
     try:
         return checked.head(model, model) is not None
     except (ModelProblem, OSError):
-        # opening it says what is wrong
+        # opening it reports the problem
         return False

@@ -1,4 +1,4 @@
-"""Opens what drafts for a loaded model: a smaller model, a head, or layers of its own file. Engine
+"""Opens the draft of a loaded model: a smaller model, a head, or layers of its own file. Engine
 thread.
 """
 
@@ -27,15 +27,15 @@ from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.stop import StopSignal
 from headstart.engine.weights import Weights
 
-# plans a draft beside its target, once nothing has to make way for it; raises ModelProblem
+# plans a draft beside its target, after evicting other models for it; raises ModelProblem
 PlanDraft = Callable[[LoadRequest, Pair], LoadPlan]
 
 
 def load_draft(
     loaded: LoadedModel, draft: ModelRef | None, plan: PlanDraft, emit: Emit, stop: StopSignal
 ) -> None:
-    """Have this draft loaded beside its target; None leaves the one that is. Raises DecodeAborted;
-    every other trouble is a notice."""
+    """Load this draft beside its target; None keeps the present one. Raises DecodeAborted; every
+    other problem is a notice."""
     context = loaded.decoder.facts.context_length
     opening = _Opening(loaded, plan, stop)
     if loaded.wanted.draft != draft and opening.empties_target(draft):
@@ -82,8 +82,8 @@ class _Opening(Struct, frozen=True):
         return select.open_decoder(draft, run, progress, checked.lacking, clamp=True)
 
     def empties_target(self, draft: ModelRef | None) -> bool:
-        """True if the target holds nothing any more once the draft is open: one that shares the
-        target's memory makes it new."""
+        """True if opening the draft empties the target: a draft that shares the target's memory
+        recreates it."""
         if draft is None:
             return False
         try:
@@ -105,11 +105,12 @@ class _Opening(Struct, frozen=True):
         if not fits or head.vocabulary not in (0, facts.vocabulary_size):
             raise ModelProblem("head-for-another-model", name=draft.name)
         if not facts.flash:
-            # as the target really runs, whatever the settings say
+            # as the target actually runs, whatever the settings say
             settings = replace(settings, flash_attention="off")
         run, opened = settings.as_run, None
         if head.kind is HeadKind.MEDUSA:
-            # ends no process, and says what is wrong with it; the trial is what its target gives
+            # cannot end the process, and reports its own problems; the trial tests the target's
+            # states
             opened = select.open_head(draft, head.kind, run, decoder, progress)
         if not self._works(draft, head.kind, run):
             if opened is not None:

@@ -1,7 +1,7 @@
-"""Which models are loaded, in order of use, and loading another one. Engine thread.
+"""The loaded models in order of use; loads further ones. Engine thread.
 
-Invariants: a model is in the list exactly while its decoder is open; the one used last comes last;
-no two have the same model ref.
+Invariants: a model is in the list exactly while its decoder is open; the most recently used comes
+last; no two have the same model ref.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from headstart.engine.memory import memory
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 
-# llama.cpp's codes where a graphics card has no room
+# problem codes from llama.cpp when a graphics card has no room
 NO_ROOM = ("llama-cannot-open", "no-memory-to-open", "context-cannot-be-made")
-# a request for another model waits this long for one that has to go
+# a request for another model waits this long for saving the state of an evicted one
 SWITCH_SECONDS = 0.03
-# saving what was prefilled may take so long when a model is unloaded on purpose
+# saving prefilled state may take this long when the user unloads a model
 RELEASE_SECONDS = 2.0
 
 Measure = Callable[[LoadRequest], Computer]
 
 
 def measure(wanted: LoadRequest) -> Computer:
-    """This computer as it is now, for a model of this format with these settings."""
+    """This computer's present memory, for a model of this format with these settings."""
     return Computer(memory(), select.card_memory(wanted.model.format, wanted.engine))
 
 
@@ -61,12 +61,12 @@ class LoadedModels:
     def __init__(self, resources: Resources, measure: Measure = measure) -> None:
         self._resources = resources
         self._measure = measure
-        # the one used longest ago first
+        # the least recently used first
         self._models: list[LoadedModel] = []
 
     @property
     def all(self) -> tuple[LoadedModel, ...]:
-        """The model used last comes last."""
+        """All loaded models, the most recently used last."""
         return tuple(self._models)
 
     @property
@@ -87,7 +87,7 @@ class LoadedModels:
         return next((one for one in self._models if one.fits(wanted)), None)
 
     def get(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> LoadedModel:
-        """The target of a request, loaded now or before; it is the one used last then. Raises
+        """The target of a request, loaded if necessary and moved to the end of the list. Raises
         ModelProblem, DecodeAborted."""
         loaded = self.find(wanted)
         if loaded is not None and loaded.changed:
@@ -107,8 +107,7 @@ class LoadedModels:
     def load_draft(
         self, loaded: LoadedModel, draft: ModelRef | None, emit: Emit, stop: StopSignal
     ) -> None:
-        """Have a draft loaded beside its target; None leaves the one that is. Raises
-        DecodeAborted."""
+        """Load a draft beside its target; None keeps the present one. Raises DecodeAborted."""
 
         def plan(wanted: LoadRequest, pair: Pair) -> LoadPlan:
             context = loaded.decoder.facts.context_length
@@ -126,24 +125,25 @@ class LoadedModels:
     def open_projector(
         self, loaded: LoadedModel, wanted: LoadRequest, emit: Emit, stop: StopSignal
     ) -> None:
-        """Have the request's projector open, if it has one."""
+        """Open the request's projector, if it has one."""
         if wanted.projector is not None:
             open_projector(loaded, wanted, self._measure(wanted), emit, stop)
 
     def release(self, keys: Collection[str], stop: StopSignal) -> None:
-        """Unload models by key, all of them for no key, with what they prefilled saved."""
+        """Unload models by key, or all without a key, and save their prefilled state."""
         for loaded in [one for one in self._models if one.wanted.model.key in keys or not keys]:
             loaded.close_chat(stop.within(RELEASE_SECONDS))
             self._drop(loaded)
 
     def close(self) -> None:
-        """Free every model at once, with what was not saved."""
+        """Free every model at once; unsaved state is lost."""
         while self._models:
             self._models.pop().close()
 
     @contextlib.contextmanager
     def forgetting_lost(self, emit: Emit) -> Iterator[None]:
-        """Models whose weights were lost under them are not used again, nor is their KV state."""
+        """Close all models when weights were lost inside; neither they nor their KV state are used
+        again."""
         try:
             yield
         except WeightsLost:
@@ -154,7 +154,7 @@ class LoadedModels:
     # --- loading ---------------------------------------------------------------------------
 
     def _load(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> LoadedModel:
-        """Do what the plan says first, and plan again, until the model is open."""
+        """Do the plan's first step, and plan again, until the model is open."""
         progress = LoadProgress(wanted.model, emit, stop)
         pair, run = shapes(self._resources.checked, wanted), wanted
         checked, most_layers = None, None
@@ -183,7 +183,7 @@ class LoadedModels:
         self, models: Collection[ModelRef], wanted: ModelRef, emit: Emit, stop: StopSignal
     ) -> None:
         for loaded in [one for one in self._models if one.wanted.model in models]:
-            # its KV state comes back with it
+            # its KV state is restored when it is loaded again
             loaded.close_chat(stop.within(SWITCH_SECONDS))
             self._drop(loaded)
             if loaded.wanted.model != wanted:

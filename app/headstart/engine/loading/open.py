@@ -1,4 +1,5 @@
-"""Opens what a plan says: a target with all that runs it, and its projector. Engine thread."""
+"""Executes a load plan: opens a target with everything that runs it, and its projector. Engine
+thread."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def open_target(
 
 
 def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> LoadedModel:
-    """Make all that runs a decoder."""
+    """Build a loaded model around an open decoder."""
     model, facts = wanted.model, decoder.facts
     chosen = template.choose(
         facts.chat_template,
@@ -120,8 +121,8 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
 def open_projector(
     loaded: LoadedModel, wanted: LoadRequest, computer: Computer, emit: Emit, stop: StopSignal
 ) -> None:
-    """Open the request's projector, if it has one that is not open. Where that fails, a notice
-    gives the reason, and prompts have the names of images only."""
+    """Open the request's projector unless it is open. On failure a notice gives the reason, and
+    prompts contain only the names of images."""
     projector, vision = wanted.projector, loaded.vision
     if projector is None or vision.opened:
         return
@@ -171,7 +172,7 @@ def _open_projector(
 
 
 def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:
-    """Find out whether the model is exact: tried once, and kept. Raises DecodeAborted."""
+    """Test whether the model is exact, once; the result is kept. Raises DecodeAborted."""
     decoder, profiles = loaded.decoder, loaded.resources.profiles
     model, device = loaded.wanted.model, f"{decoder.facts.device}, {decoder.facts.state}"
     known = exactness.recall_exactness(profiles, model.signature, device)
@@ -187,7 +188,8 @@ def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exact
 
 
 def _sample_prompt(encoder: PromptEncoder) -> list[int]:
-    """A question as this model's chats have it; without a template's help where it refuses."""
+    """A sample question in this model's template, or as plain text where the template refuses
+    it."""
     messages = [PromptMessage(Role.USER, QUESTION, "")]
     try:
         return encoder.encode(encoder.render(messages))

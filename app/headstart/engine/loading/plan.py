@@ -1,8 +1,8 @@
-"""Plans of loads: the context, the layers on graphics cards, and which models make way. Pure.
+"""Plans loads: the context, the layers on graphics cards, and the models to evict. Pure.
 
-Policy: the target matters more than its draft, which has to fit beside it; the model used longest
-ago makes way first; a graphics card holds one target at a time; nothing is evicted for a model that
-would not fit alone. The estimates are those of `core.fit`.
+Policy: the target matters more than its draft, which has to fit beside it; the least recently used
+model is evicted first; a graphics card holds one target at a time; nothing is evicted for a model
+that would not fit alone. The estimates come from `core.models.fit`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from headstart.core.told import Told, told
 # rest
 MOST_SHARE = 0.7
 _USEFUL_CONTEXT = 8192
-# a projector computes with as many bytes as its weights have, at most this many
+# a projector's buffers take as many bytes as its weights, at most this many
 _MOST_SEEING = 1 << 30
 
 
 class Occupant(Protocol):
-    """A loaded model, as far as it takes memory."""
+    """The memory view of a loaded model."""
 
     @property
     def wanted(self) -> LoadRequest: ...
@@ -41,15 +41,16 @@ class Occupant(Protocol):
 
 
 class Computer(Struct, frozen=True):
-    """One measurement: memory, and the graphics cards' (None without cards that have their own)."""
+    """One measurement of the memory: the computer's, and the graphics cards' (None unless cards
+    have their own)."""
 
     memory: Memory
     cards: Memory | None = None
 
 
 class LoadPlan(Struct, frozen=True):
-    """`run`: the settings to open it with; `own_layers`: its file announces layers that draft.
-    `evict` comes first. `trial_layers` fit on the cards now, beside everything that is loaded."""
+    """A load plan. `run`: the settings to open with; `own_layers`: the file declares draft layers.
+    `evict` comes first. `trial_layers` fit on the cards now, beside all loaded models."""
 
     run: EngineSettings
     need: Need
@@ -60,12 +61,12 @@ class LoadPlan(Struct, frozen=True):
 
     @property
     def fewer_layers(self) -> int:
-        """The next number to try after these layers had no room on the cards."""
+        """The next number to try if these layers do not fit on the cards."""
         return self.run.gpu_layers * 3 // 4
 
 
 class Refused(Struct, frozen=True):
-    """`offer`: the settings that fit instead, where some do."""
+    """A refused load. `offer`: settings that would fit, if any."""
 
     reason: Told
     offer: FittingContext | None = None
@@ -85,17 +86,18 @@ def plan_target(
     loaded: Sequence[Occupant],
     most_layers: int | None = None,
 ) -> LoadPlan | Refused:
-    """Plan a target with room for its draft; with `most_layers` on cards where more have failed."""
+    """Plan a target with room for its draft; `most_layers`: the limit on the cards after more have
+    failed."""
     engine, target = wanted.engine, pair.target
     evict, then = make_room(wanted, pair, computer, loaded)
     context = engine.context_length or _automatic_context(pair, engine, then)
     layers, on_cards = _on_cards(pair, context, engine, then.cards, most_layers)
     need = pair.need(context, engine)
-    # the computer's memory holds the rest, and the buffers of both
+    # the computer's memory holds the rest, and the buffers of both models
     beside = Need(max(0, need.total - on_cards - need.buffers), 0, need.buffers)
     verdict = fit.judge(beside if on_cards else need, then.memory)
     if verdict == "no" and pair.draft is not None:
-        # the user hears of a draft without room when it is opened
+        # the user is told of a draft without room when it is opened
         return plan_target(wanted, Pair(target), computer, loaded, most_layers)
     if verdict == "no" and engine.check_memory:
         return _refused(pair, context, wanted, then.memory)
@@ -122,7 +124,8 @@ def plan_target(
 def plan_draft(
     wanted: LoadRequest, pair: Pair, context: int, computer: Computer, others: Sequence[Occupant]
 ) -> LoadPlan | Refused:
-    """Plan the draft of a target that is loaded with so much context; `others` are loaded too."""
+    """Plan the draft of a target loaded with `context` tokens; `others` are the other loaded
+    models."""
     assert pair.draft is not None
     shape, engine = pair.draft, fit.of_draft(wanted.engine)
     evict, then = make_room(wanted, pair, computer, others)
@@ -138,7 +141,8 @@ def plan_draft(
 
 
 def refuse_projector(model: ModelRef, size: int, computer: Computer) -> Refused | None:
-    """Refuse a projector of `size` bytes that has no room beside its model; none makes way."""
+    """Refuse a projector of `size` bytes without room beside its model; nothing is evicted for
+    it."""
     need, free = size + min(size, _MOST_SEEING), computer.memory.available
     if need <= free:
         return None
@@ -148,8 +152,9 @@ def refuse_projector(model: ModelRef, size: int, computer: Computer) -> Refused 
 def make_room(
     wanted: LoadRequest, pair: Pair, computer: Computer, loaded: Sequence[Occupant]
 ) -> tuple[tuple[ModelRef, ...], Computer]:
-    """Choose the models to evict: for want of memory, all where there are cards, and the same model
-    with other settings. Returns them, and the computer as it is expected to be then."""
+    """Choose the models to evict: those that leave too little memory, all on a computer with cards,
+    and the same model with other settings. Returns them, and the computer as expected
+    afterwards."""
     memory, cards = computer.memory, computer.cards
     useful = min(_USEFUL_CONTEXT, pair.target.trained or _USEFUL_CONTEXT)
     least = pair.need(wanted.engine.context_length or useful, wanted.engine)
@@ -170,10 +175,10 @@ def make_room(
 
 
 def crowded_out(oldest_first: Sequence[Need], wanted: Need, memory: Memory) -> int:
-    """Count the loaded models that have to go so that another one has room.
+    """Count the loaded models to evict for another one.
 
-    Weights are mapped files, which count as available while they are loaded: the total bounds them,
-    and the available memory bounds what lies beside them.
+    Weights are mapped files, whose memory counts as available while loaded: the total memory bounds
+    them, and the available memory bounds the rest.
     """
     loaded, available = sum(need.total for need in oldest_first), memory.available
     for count, need in enumerate(oldest_first):
@@ -185,8 +190,8 @@ def crowded_out(oldest_first: Sequence[Need], wanted: Need, memory: Memory) -> i
 
 
 def _automatic_context(pair: Pair, engine: EngineSettings, computer: Computer) -> int:
-    """The longest context that the cards hold with every layer; else the computer's, but no longer
-    than is of use, so that more layers fit on the cards."""
+    """The longest context that fits on the cards with every layer; else the longest in the
+    computer's memory, up to _USEFUL_CONTEXT, so that more layers fit on the cards."""
     cards, memory = computer.cards, computer.memory
     if cards is None or engine.gpu_layers == 0:
         return fit.automatic_context(pair, engine, memory)
@@ -199,8 +204,8 @@ def _automatic_context(pair: Pair, engine: EngineSettings, computer: Computer) -
 def _on_cards(
     pair: Pair, context: int, engine: EngineSettings, cards: Memory | None, most: int | None
 ) -> tuple[int, int]:
-    """The target's layers on the cards, and the bytes of both models there; the draft comes
-    first."""
+    """The number of the target's layers on the cards, and the bytes of both models on them; the
+    draft comes first."""
     if cards is None or engine.gpu_layers == 0:
         return engine.gpu_layers, 0
     of_draft = 0
@@ -215,7 +220,8 @@ def _on_cards(
 
 
 def _draft_layers(shape: ModelShape, context: int, engine: EngineSettings, cards: Memory) -> int:
-    """All layers of a draft or none: it runs most often, and half of it would be no faster."""
+    """All layers of a draft or none: it runs most often, and half of it on the card would be no
+    faster."""
     every, run = shape.layers + 1, fit.of_draft(engine)
     size = fit.on_card(shape, every, min(context, shape.trained or context), run)
     return every if 0 < size <= cards.available else 0

@@ -1,4 +1,4 @@
-"""The progress of loading a model, in steps that one can see; it only goes up. Engine thread."""
+"""The progress of loading a model, in visible steps; it only grows. Engine thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ _STEP = 0.02
 
 
 class LoadProgress:
-    """Tells the beginning; call it with a fraction from 0 to 1, and it returns whether to go on."""
+    """Emits the start of a load; called with a fraction from 0 to 1, it returns False to stop
+    loading."""
 
     def __init__(self, model: ModelRef, emit: Emit, stop: StopSignal) -> None:
         self.emit, self.stop = emit, stop

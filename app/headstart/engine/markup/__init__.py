@@ -1,1 +1,2 @@
-"""Markup of models: how replies tell reasoning from text, and which tokens are not words."""
+"""Models' markup: the marks that separate reasoning, calls and text, and the tokens that are not
+words."""

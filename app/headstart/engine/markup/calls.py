@@ -1,7 +1,7 @@
-"""Calls of tools as families of models write them: what encloses them, and what is in it. Pure.
+"""Tool calls as families of models write them: the enclosing marks and their content. Pure.
 
-A model may call a tool that nobody offered. It is shown as a call: neither as its answer nor as a
-thought. A call ends thoughts that were not closed, as vLLM and llama.cpp have it.
+A model may call a tool that was not offered. It is shown as a call, neither as answer nor as
+reasoning. A call ends unclosed reasoning, as in vLLM and llama.cpp.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from msgspec import Struct
 
 
 class Call(Struct, frozen=True):
-    """`arguments`: JSON where they are any, otherwise as they were written."""
+    """A tool call. `arguments`: JSON if they are valid, otherwise as written."""
 
     name: str
     arguments: str
 
 
 class CallMarks(Struct, frozen=True):
-    """The marks around calls; `inside` are marks between them, which may be tokens of their own.
-    `sign`: of a template whose models write them."""
+    """The marks around calls; `inside`: marks between them, which may be single tokens. `sign`:
+    text in the templates of models that write such calls."""
 
     opens: str
     closes: str
@@ -36,14 +36,15 @@ class CallMarks(Struct, frozen=True):
 
 
 def calls_in(raw: str, marks: CallMarks) -> list[Call]:
-    """The calls in what stands between the marks; none where it is something else."""
+    """The calls in the text between the marks; none if it is not a call."""
     try:
         return [call for call in marks.read(raw) if call.name]
     except (ValueError, TypeError, AttributeError, RecursionError):
         return []
 
 
-# no name reaches over another mark: a reply of marks alone is read once, not once for each
+# no name extends across another mark, so that a reply of nothing but marks is scanned once, not
+# once per mark
 _FUNCTION = re.compile(r"<function=([^<>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([^<>\n]+)>\n?(.*?)\n?(?:</parameter>|\Z)", re.DOTALL)
 _KEY_VALUE = re.compile(
@@ -128,7 +129,7 @@ def _deepseek(raw: str) -> Iterator[Call]:
     for name, arguments in _DEEPSEEK.findall(raw):
         fenced = _FENCED.match(arguments)
         if fenced is not None:
-            # the kind stands first, the name behind it
+            # the type comes first, then the name
             yield Call(fenced[1], fenced[2])
         else:
             yield Call(name.strip(), arguments.strip())
@@ -146,7 +147,7 @@ def _mistral(raw: str) -> Iterator[Call]:
 def _gemma(raw: str) -> Iterator[Call]:
     found = _GEMMA.search(raw)
     if found is not None:
-        # quotation marks are a token of their own
+        # the quotation mark is a special token
         yield Call(found[1], found[2].replace('<|"|>', '"'))
 
 

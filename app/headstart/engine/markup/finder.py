@@ -1,7 +1,7 @@
-"""Finding control tokens in text, in time that grows with the text and not with their number.
+"""Finds control tokens in text, in time that grows with the text, not with the number of tokens.
 
-Some vocabularies have thousands of them. One alternation of them all tries each at every place
-where the first character fits, and holds the interpreter's lock while it does.
+Some vocabularies have thousands of them. One alternation of all would try each at every position
+where the first character matches, and hold the interpreter's lock meanwhile.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-# characters by which tokens are told apart at first
+# length of the prefixes that index the tokens
 _HEAD = 3
 
 
 class TokenFinder:
-    """Finds the longest of the given texts at each place, from left to right."""
+    """Finds the longest of the given texts at each position, from left to right."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = frozenset(text for text in texts if text)
@@ -27,7 +27,7 @@ class TokenFinder:
         self._first = re.compile(f"[{first}]") if first else None
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Begin and end of each."""
+        """Start and end of each match."""
         if self._first is None:
             return
         end = 0
@@ -41,7 +41,7 @@ class TokenFinder:
                 yield at, end
 
     def split(self, text: str) -> list[str]:
-        """Words and tokens in turns; the first and the last piece are words, empty or not."""
+        """Text and tokens alternating; the first and the last piece are text, possibly empty."""
         pieces, at = [], 0
         for start, end in self.find(text):
             pieces += [text[at:start], text[start:end]]

@@ -1,8 +1,8 @@
-"""Marks of reasoning, by family of models; one table. Pure.
+"""The marks of reasoning by family of models, in one table. Pure.
 
-A format is chosen by what the model's chat template contains. Its marks are either tokens of
-their own or plain text; some stand alone (`<think>`), some enclose a header that says what comes
-next (`<|channel|>analysis<|message|>`).
+A format is chosen by signs in the model's chat template. Its marks are either special tokens or
+plain text; some stand alone (`<think>`), some enclose a header that names the next part
+(`<|channel|>analysis<|message|>`).
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ class Mark(Enum):
 
     REASONING = "reasoning"
     TEXT = "text"
-    # words about what comes, not shown, up to a BODY
+    # begins a hidden header for the next part, up to a BODY
     HEADER = "header"
-    # words about what has ended, up to a BODY
+    # begins a hidden header for the part that ended, up to a BODY
     CLOSING = "closing"
-    # the words of the header
+    # ends a header
     BODY = "body"
-    # the same as before; the mark alone is left out
+    # changes nothing; only the mark is omitted
     SAME = "same"
-    # a call of a tool, what is in it, and its end
+    # the start of a tool call, a mark inside it, and its end
     CALL, IN_CALL, CALLED = "call", "in call", "called"
 
 
 class ReplyFormat(Struct, frozen=True):
     """The marks of one family.
 
-    `opens`, `turns` and `begins` are written before reasoning, between reasoning and text, and
-    before text without reasoning, when a reply is gone on with.
+    `opens`, `turns` and `begins` are inserted before reasoning, between reasoning and text, and
+    before text without reasoning, when a reply is continued.
     """
 
     name: str
@@ -47,16 +47,16 @@ class ReplyFormat(Struct, frozen=True):
     opens: str
     turns: str
     begins: str = ""
-    # words of a header after which reasoning comes, and the other words that headers have
+    # header words that announce reasoning, and all words known in headers
     thinking: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-    # marks that are plain text count everywhere, not only where a reply or its text begins
+    # plain-text marks count everywhere, not only at the start of a reply or of its text
     anywhere: bool = False
-    # a header that is none of these words is the beginning of a thought, not of the answer
+    # a header of other words is the start of reasoning, not of the answer
     nameless_thoughts: bool = False
-    # how calls of tools are written
+    # the marks of tool calls
     calls: CallMarks | None = None
-    # the template is of this family when it contains all of these; the marks that open otherwise
+    # the template is of this family if it contains all of these; `opens` if empty
     signs: tuple[str, ...] = field(default=())
 
     def fits(self, template: str) -> bool:
@@ -64,7 +64,7 @@ class ReplyFormat(Struct, frozen=True):
         return all(sign in template for sign in signs)
 
     def going_on(self, so_far: WrittenSoFar, opened: bool) -> list[tuple[str, bool]]:
-        """A reply's beginning as the model would have written it: pieces, and whether each is a
+        """A reply's beginning as the model would have written it: pieces, each with True for a
         mark. `opened`: the prompt ends within reasoning."""
         pieces: list[tuple[str, bool]] = []
         if so_far.reasoning:
@@ -111,7 +111,7 @@ FORMATS = (
         anywhere=True,
         signs=("<|channel|>", "<|message|>"),
     ),
-    # Muse Glimmer: the recipient of a message says what it is
+    # Muse Glimmer: a message's recipient determines its kind
     ReplyFormat(
         "recipients",
         {
@@ -169,7 +169,7 @@ FORMATS = (
         thinking=frozenset({"thought"}),
         words=frozenset({"thought"}),
         anywhere=True,
-        # it leaves the name out, too
+        # the model may omit the name
         nameless_thoughts=True,
         signs=("<|channel>", "<channel|>"),
     ),
@@ -216,7 +216,7 @@ FORMATS = (
         turns="\n\nHere is my response:\n",
         signs=("Here is my thought process:", "Here is my response:"),
     ),
-    # Hunyuan A13B: its template takes the tags around an answer away again
+    # Hunyuan A13B: its template removes the tags around an answer
     _tags(
         "<think>",
         "</think>",
@@ -224,7 +224,7 @@ FORMATS = (
         "<answer>\n",
         ("<think>", "<answer>", "</answer>"),
     ),
-    # K2: the tag says how long it thinks
+    # K2: the tag depends on the amount of thinking
     ReplyFormat(
         "<think_fast>",
         {
@@ -247,7 +247,7 @@ FORMATS = (
         "<response>",
         ("<think>", "<response>"),
     ),
-    # Functionary: whom a text is for
+    # Functionary: the header names a text's recipient
     ReplyFormat(
         "addressee",
         {">>>": Mark.HEADER, "\n": Mark.BODY},
@@ -263,8 +263,8 @@ FORMATS = (
 
 @functools.lru_cache(maxsize=16)
 def format_of(template: str) -> ReplyFormat:
-    """The format of a model with this template; `<think>` where it tells none, because models
-    made from others often write that all the same."""
+    """The format of a model with this template; `<think>` by default, because derived models often
+    write it although their template does not mention it."""
     form = next((known for known in FORMATS if known.fits(template)), THINK)
     calls = next((known for known in CALLS if known.fits(template)), None)
     if calls is None or form.name == "harmony":

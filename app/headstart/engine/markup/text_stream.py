@@ -1,6 +1,7 @@
-"""Tokens' bytes to text pieces: whole characters, stop strings held back, reasoning apart.
+"""Turns tokens' bytes into text pieces: whole characters, stop strings held back, reasoning
+separate.
 
-Pure; one instance a reply. Every piece keeps the origin of the token that it came from.
+Pure; one instance per reply. Every piece keeps the origin of its token.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from headstart.core.requests import WrittenSoFar
 from headstart.engine.markup.calls import Call, calls_in
 from headstart.engine.markup.formats import THINK, Mark, ReplyFormat
 
-# a header that is longer is text
+# a longer header is text
 LONGEST_HEADER = 96
 
 
 class TextStream:
-    """Feed it bytes, get pieces. `stopped` turns true at a stop string, which is not emitted.
+    """Converts bytes to pieces. `stopped` becomes true at a stop string, which is not emitted.
 
-    `reasoning` and `text` are what came out so far.
+    `reasoning` and `text` are the emitted texts so far.
     """
 
     def __init__(
@@ -30,20 +31,20 @@ class TextStream:
         form: ReplyFormat = THINK,
         tokens: Collection[str] = (),
     ) -> None:
-        """`tokens`: the marks that are tokens of their own; as plain text they are text."""
+        """`tokens`: the marks that are special tokens; spelled as plain text they count as text."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._stop = tuple(text for text in stop if text)
         self._form = form
         self._plain = {text: mark for text, mark in form.marks.items() if text not in tokens}
         self._kind = PartKind.TEXT
-        # None where no header is being read
+        # None outside a header
         self._header: str | None = None
-        # the text of a call, its name where that is known, and its opening mark
+        # the text of a call, its name if known, and its opening mark
         self._call: list[str] | None = None
         self._called = self._call_mark = ""
         self.calls: list[Call] = []
         self._closing = False
-        # whether a mark that opens something may be plain text here: nothing was said yet
+        # true while an opening mark may be plain text, as no text has come yet
         self._fresh = True
         self._marked = False
         self._trim = False
@@ -72,18 +73,19 @@ class TextStream:
 
     @property
     def reasons(self) -> bool:
-        """True if what comes next is reasoning."""
+        """True if the next text is reasoning."""
         return self._header is None and self._call is None and self._kind is PartKind.REASONING
 
     @property
     def in_text(self) -> bool:
-        """True if what comes next is the answer: not reasoning, and no words about what comes."""
+        """True if the next text belongs to the answer: neither to reasoning nor to a header or
+        call."""
         inside = self._header is not None or self._call is not None or self._closing
         return self._kind is PartKind.TEXT and not inside
 
     def follow(self, prompt: str, so_far: str = "") -> None:
-        """Begin in the state that the end of a prompt, after the last message's text, and what the
-        reply has already led to."""
+        """Begin in the state after the end of a prompt (its part after the last message's text) and
+        the reply so far."""
         stop, plain = self._stop, self._plain
         self._stop, self._plain = (), dict(self._form.marks)
         self._marked, self._fresh = True, True
@@ -110,7 +112,7 @@ class TextStream:
         text = self._decoder.decode(data)
         looking = self._marks or self._held or self._trim or self.stopped or self._fresh
         if not looking and self._header is None and self._call is None:
-            # nearly every token: there is nothing to look for
+            # nearly every token: no mark to look for
             if not text:
                 return []
             self._written[self._kind].append(text)
@@ -119,7 +121,7 @@ class TextStream:
 
     @property
     def all_shown(self) -> bool:
-        """True if nothing is held back, and what came is whole text."""
+        """True if nothing is held back and all text so far is complete."""
         inside = self._header is not None or self._call is not None
         return not (self._held or self.incomplete or inside or self.stopped)
 
@@ -129,10 +131,10 @@ class TextStream:
         return len(self._decoder.getstate()[0])
 
     def finish(self, ended: bool = True) -> list[TextPiece]:
-        """The text that was held back: the reply ended before it became a stop string or a mark.
+        """The text held back: the reply ended before it became a stop string or a mark.
 
-        When it was stopped from outside (not `ended`), half a character is dropped; the model's
-        own broken bytes show as a replacement character.
+        If the reply was stopped from outside (not `ended`), an incomplete character is dropped; the
+        model's own broken bytes appear as a replacement character.
         """
         rest = self._decoder.decode(b"", final=True) if ended else ""
         pieces = self._advance(rest, Origin.TARGET, last=True)
@@ -152,7 +154,7 @@ class TextStream:
             found = [(at, mark) for mark in self._marks if (at := self._held.find(mark)) >= 0]
             if not found:
                 break
-            # the longest of those that begin at the same place
+            # the first match, the longest at its position
             at, mark = min(found, key=lambda one: (one[0], -len(one[1])))
             if mark in self._stop:
                 self._take(at, pieces)
@@ -160,7 +162,7 @@ class TextStream:
                 return pieces
             self._take(at, pieces)
             if mark not in self._marks:
-                # the words before it have made it text
+                # the text before it made it plain text
                 continue
             self._take(len(mark), None)
             self._apply(mark, pieces)
@@ -187,7 +189,7 @@ class TextStream:
             self._trim = False
 
     def _apply(self, text: str, pieces: list[TextPiece]) -> None:
-        """Change what comes next as the mark with this text says."""
+        """Apply the mark with this text to the text after it."""
         mark = self._form.marks[text]
         if mark is Mark.IN_CALL or (mark is Mark.CALL and self._call is not None):
             if self._call is not None:
@@ -220,13 +222,14 @@ class TextStream:
         self._change(mark)
 
     def _recipient(self, header: str) -> str:
-        """The tool that a message is for; "" where it is for the user."""
+        """The tool that a message addresses; "" if it addresses the user."""
         known = self._form.words | self._form.thinking
         found = (word for word in header.split() if word.startswith("to=") and word not in known)
         return next(found, "").removeprefix("to=").removeprefix("functions.")
 
     def _end_call(self, pieces: list[TextPiece], ended: str = "") -> None:
-        """A call is whole, or the reply ended in it; what is none is what it was before."""
+        """End a call, complete or cut by the reply's end; text that is no call is emitted as it
+        was."""
         raw, self._call = "".join(self._call or ()), None
         marks = self._form.calls
         found = [Call(self._called, raw.strip())] if self._called else []
@@ -245,12 +248,12 @@ class TextStream:
         self._marks = self._expected()
 
     def _change(self, mark: Mark) -> None:
-        """The same where nothing was written: of a prompt."""
+        """Apply a mark's change of state, without output."""
         self._marked = True
         if mark in (Mark.CALL, Mark.IN_CALL, Mark.CALLED):
             return
         if mark in (Mark.HEADER, Mark.CLOSING):
-            # one header may have several of these marks
+            # one header may contain several of these marks
             self._header = f"{self._header} " if self._header else ""
             self._closing = mark is Mark.CLOSING
         elif mark is Mark.BODY:
@@ -264,11 +267,11 @@ class TextStream:
     def _begin(self, kind: PartKind) -> None:
         self._header, self._closing = None, False
         self._kind, self._trim = kind, True
-        # after reasoning, text may begin with a mark of its own
+        # after reasoning, text may begin with another mark
         self._fresh = kind is PartKind.TEXT
 
     def _expected(self) -> tuple[str, ...]:
-        """The texts that mean something here."""
+        """The marks and stop strings that count in the present state."""
         if self._call is not None:
             ends = (Mark.CALLED,) if not self._called else (Mark.HEADER, Mark.BODY)
             return tuple(text for text, mark in self._plain.items() if mark in ends)
@@ -304,7 +307,7 @@ class TextStream:
         return all(word in words or word.startswith("to=") for word in text.split())
 
     def _release(self, pieces: list[TextPiece]) -> None:
-        """Release as text what was taken for a header."""
+        """Emit a mistaken header as text."""
         text, self._header = (self._header or "").lstrip(), None
         self._begin(PartKind.TEXT)
         self._fresh = self._trim = False
@@ -312,7 +315,7 @@ class TextStream:
         self._put(text, Origin.TARGET, pieces)
 
     def _take(self, count: int, pieces: list[TextPiece] | None) -> None:
-        """Move `count` characters out of what is held, into `pieces` or away."""
+        """Move `count` held characters into `pieces`, or drop them for None."""
         while count > 0:
             run = self._runs[0]
             size = min(count, run.length)

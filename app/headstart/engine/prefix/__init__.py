@@ -1,1 +1,1 @@
-"""Prefixes that are never read twice: keys, records, plans, bytes, policy and explanations."""
+"""Prefixes that are never prefilled twice: keys, records, plans, bytes, policy and explanations."""

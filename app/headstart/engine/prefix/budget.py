@@ -1,7 +1,7 @@
 """Disk budget of stored prefixes, and the order of eviction; pure.
 
-Leaves go first, the least recently used of them; a parent never before its children, because a
-record is worth nothing without those before it.
+The least recently used leaves go first; a parent never before its children, because a record is
+worthless without its ancestors.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Iterable
 
 from headstart.core.prefixes import RecordInfo
 
-# below this nothing is written at all: the disk is somebody's
+# below this nothing is written at all: the user needs the disk
 LEAST_FREE = 10 << 30
 _SHARE_OF_FREE = 4
 
 
 def budget(most: int, used: int, free: int) -> int:
-    """Bytes that may be on disk: the user's cap, and a quarter of what would be free."""
+    """Bytes allowed on disk: the user's cap, and at most a quarter of the disk space that would be
+    free without them."""
     return min(most, (used + free) // _SHARE_OF_FREE)
 
 
 def to_evict(
     records: Iterable[tuple[RecordInfo, int]], excess: int, keep: frozenset[bytes] = frozenset()
 ) -> list[RecordInfo]:
-    """Records to evict, in order, to save `excess` bytes; less than that if there is no more.
+    """Records to evict, in order, to free `excess` bytes, or less if nothing else can be evicted.
 
-    `records` come with the stamp of their last use. Those in `keep`, and with them all their
-    ancestors, stay.
+    `records` come with the stamp of their last use. Those in `keep` stay, with all their ancestors.
     """
     if excess <= 0:
         return []

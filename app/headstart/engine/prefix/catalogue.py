@@ -1,4 +1,4 @@
-"""Which records there are, as trees; in memory, and looked up by the tokens of a prompt.
+"""The catalogue of existing records, as trees in memory, looked up by the tokens of a prompt.
 
 Not thread-safe: callers hold the lock of `records` around every call.
 """
@@ -16,7 +16,8 @@ from headstart.engine.prefix.record_file import Payload
 
 
 class PrefixEntry(Struct, eq=False):
-    """A record, and where its bytes are. Neither in memory nor on disk: it is forgotten."""
+    """A record and the location of its bytes. An entry neither in memory nor on disk is
+    forgotten."""
 
     info: RecordInfo
     payload: Payload | None = None
@@ -24,9 +25,9 @@ class PrefixEntry(Struct, eq=False):
     # waits for the writer: its payload must stay
     queued: bool = False
     used: int = 0
-    # how often it was read from the disk since the start
+    # number of reads from the disk since the app started
     reads: int = 0
-    # being read because it will probably be asked for
+    # a read in progress, started because the record will probably be needed
     coming: Future[Payload | None] | None = None
     # chats that need it on disk
     chats: set[str] = field(default_factory=set)
@@ -37,7 +38,7 @@ class PrefixEntry(Struct, eq=False):
 
 
 class Step(Struct, frozen=True):
-    """A record on the way of a prompt; only its first `use` tokens are the prompt's."""
+    """A record along a prompt; only its first `use` tokens match the prompt."""
 
     entry: PrefixEntry
     use: int
@@ -83,7 +84,7 @@ class Catalogue:
         return [self._entries[key] for key in self._children.get(parent, ())]
 
     def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
-        """The longest way of ranges along `tokens`; the last may be one that goes on otherwise."""
+        """The longest chain of ranges along `tokens`; the last may match only in part."""
         keys = chain(namespace, tokens, chunk)
         steps: list[Step] = []
         for key in keys[1:]:
@@ -102,7 +103,7 @@ class Catalogue:
         return [*steps, best] if best else steps
 
     def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[PrefixEntry]:
-        """The snapshots on the way of `tokens`, the farthest first."""
+        """The snapshots along `tokens`, the farthest first."""
         found = []
         for index, key in enumerate(chain(namespace, tokens, chunk)):
             rest = tokens[index * chunk * TOKEN_BYTES :]
@@ -118,8 +119,8 @@ class Catalogue:
     def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> PrefixEntry | None:
         """A range under `parent` that begins with `tokens`.
 
-        With `to_disk`, a longer one counts only if it is on disk or on its way there: it may
-        be of a chat that must not be.
+        With `to_disk`, a longer one counts only if it is on disk or will be: it may belong to a
+        chat that must not be stored.
         """
         exact = self._entries.get(record_key(RecordKind.RANGE, parent, tokens))
         if exact is not None and exact.there:
@@ -137,7 +138,7 @@ class Catalogue:
         )
 
     def covered(self, entry: PrefixEntry) -> list[PrefixEntry]:
-        """Shorter ranges that say nothing beyond `entry`."""
+        """Shorter ranges that `entry` contains."""
         return [
             other
             for other in self.children(entry.info.parent)

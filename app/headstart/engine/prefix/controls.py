@@ -14,11 +14,12 @@ class PrefixControls:
     def __init__(self, records: Records, writer: Writer) -> None:
         self._records = records
         self._writer = writer
-        # how often words of chats had to be forgotten since the start, also by other than prefixes
+        # number of times that text of chats had to be forgotten since the app started, also outside
+        # prefixes
         self.forgets = 0
 
     def on_trouble(self, tell: Callable[[Told], None]) -> None:
-        """Have `tell` called, on the writer's thread, when nothing can be written."""
+        """Call `tell`, on the writer's thread, when nothing can be written."""
         self._writer.tell_trouble = tell
 
     def set_limits(self, on_disk: bool, most_gb: int, memory_mb: int = 0) -> None:
@@ -42,24 +43,24 @@ class PrefixControls:
             )
 
     def allow(self, chat_id: str, on_disk: bool) -> bool:
-        """True if anything of this chat may be written from now on; True if that is new."""
+        """Set whether this chat may be written to disk from now on; True if that is a change."""
         with self._records.lock:
             return self._records.permits.allow(chat_id, on_disk)
 
     def clear(self) -> None:
         """Forget everything, in memory and on disk."""
-        # records that are not listed yet would come back
+        # records not yet listed would reappear
         self._writer.wait_until_ready()
         with self._records.lock:
             self._writer.queue(self._records.clear())
 
     def forget_chat(self, chat_id: str) -> None:
-        """Forget what only this chat needs; what it shares with others stays."""
+        """Forget the records that only this chat needs; shared ones stay."""
         self._writer.wait_until_ready()
         with self._records.lock:
             self._writer.queue(self._records.forget_chat(chat_id))
 
     def forget_words(self) -> None:
-        """Words of a chat have to go from what drafts from earlier chats."""
+        """Make drafting from earlier chats forget a chat's text."""
         with self._records.lock:
             self.forgets += 1

@@ -1,7 +1,7 @@
-"""Why tokens were recomputed although a chat had been worked on before; pure.
+"""Explains why tokens of an earlier prompt were recomputed; pure.
 
-A trace says what a chat's last prompt was made of, with digests instead of words. It is compared
-with the present one message by message.
+A trace describes a chat's last prompt, with digests in place of its text. It is compared with the
+present prompt message by message.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headstart.core.requests import PromptMessage
 from headstart.core.text.shown import shortened
 from headstart.core.told import Told, told
 
-# so few tokens at a seam are nobody's concern
+# this many tokens at a boundary are not worth reporting
 _SLACK = 16
 _PREVIEW = 32
 
@@ -28,7 +28,8 @@ class TracedMessage(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """`namespace` is what its KV state was good for; `tokens` how many there were in the end."""
+    """A chat's last prompt and reply. `namespace`: the records that its KV state belongs to;
+    `tokens`: their number at the end."""
 
     namespace: str
     model: str
@@ -37,14 +38,15 @@ class Trace(msgspec.Struct, frozen=True):
 
 
 class Now(msgspec.Struct, frozen=True):
-    """The present prompt: its trace, how much was reused, and what else may be a reason."""
+    """The present prompt: its trace, its reused tokens, and other possible reasons."""
 
     trace: Trace
     texts: tuple[str, ...]
     reused: int
-    # where message n ends in the prompt, in tokens; asked for only when something was recomputed
+    # the end of message n in the prompt, in tokens; called only when tokens may have been
+    # recomputed
     end_of: Callable[[int], int]
-    # how much of the chat's last text is the same, token by token; None when it is not known
+    # length of the common token prefix with the chat's last text; None when unknown
     same_tokens: int | None
     kept_on_disk: bool = True
     cannot_cut: bool = False
@@ -96,7 +98,7 @@ def _equal(one: TracedMessage, other: TracedMessage) -> bool:
 
 
 def _why_changed(before: Trace, now: Now, index: int) -> Told:
-    """The first message that differs, and what happened to it."""
+    """The reason why the first differing message differs."""
     mine, other = now.trace.messages, before.messages
     roles = {trace[index].role if index < len(trace) else "" for trace in (mine, other)}
     if Role.SYSTEM.value in roles:
@@ -110,7 +112,7 @@ def _why_changed(before: Trace, now: Now, index: int) -> Told:
 
 
 def _why_lost(before: Trace, now: Now, same: int) -> Told:
-    """The messages are the same; what was computed of them is not there."""
+    """The reason why the state of unchanged messages is missing."""
     if before.model != now.trace.model:
         return told("other-model", model=before.model)
     if before.namespace != now.trace.namespace:
@@ -129,7 +131,7 @@ def _why_lost(before: Trace, now: Now, same: int) -> Told:
 
 
 def _named(now: Now, index: int) -> dict[str, str | int]:
-    """A message as people find it: its number, and how it begins."""
+    """A message as users can find it: its number and its first words."""
     number = sum(item.role != Role.SYSTEM.value for item in now.trace.messages[: index + 1])
     preview = shortened(" ".join(now.texts[index].split()), _PREVIEW)
     return {"number": number, "preview": preview}

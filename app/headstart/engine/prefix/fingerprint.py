@@ -1,7 +1,7 @@
 """Fingerprint of a model's weights, independent of their location; engine thread.
 
 The size, the whole beginning (metadata and the first weights), the end, and samples in between:
-reading gigabytes would cost more than the prefixes save.
+hashing gigabytes would cost more than the prefixes save.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _SAMPLES = 512
 _SAMPLE = 4096
 
 
-# of a folder: its weights, and what says how they are used
+# for a folder: its weights, and the files that define their use
 _FOLDER_FILES = ("*.safetensors", "config.json", "tokenizer.json")
 
 
 def fingerprint(path: Path) -> bytes:
-    """32 bytes of a model's file, of all its parts, or of a folder; raises OSError."""
+    """32-byte hash of a model's file, of all its parts, or of a folder; raises OSError."""
     files: Iterable[Path] = parts(path)
     if path.is_dir():
         files = sorted(file for form in _FOLDER_FILES for file in path.glob(form))

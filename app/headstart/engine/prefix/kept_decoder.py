@@ -9,7 +9,7 @@ from headstart.engine.decoder import Blob, ModelFacts
 
 
 class KeptDecoder(Protocol):
-    """A part of `Decoder`, which says what the methods promise."""
+    """A part of `Decoder`, which documents the methods."""
 
     @property
     def facts(self) -> ModelFacts: ...

@@ -1,7 +1,7 @@
 """Content addresses of KV state; pure.
 
 A record's key is a hash of its parent's key and its own tokens, so that equal text under equal
-circumstances has one record, whichever chat it is in, and any other text has another.
+conditions has one record, in whichever chat, and different text has different records.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Sequence
 
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
 
-# raised when the meaning of keys or files changes: everything before becomes a miss
+# incremented when the meaning of keys or files changes: all earlier records become misses
 LAYOUT = b"headstart prefix 1"
 
 
 def namespace(weights: bytes, state: str, chunk: int) -> bytes:
-    """The name of everything that makes KV bytes differ: weights, library, types, layout."""
+    """A hash of everything that affects KV bytes: weights, library, types, layout."""
     parts = (LAYOUT, weights, state.encode(), str(chunk).encode())
     return hashlib.sha256(b"\0".join(parts)).digest()
 
 
 def root(namespace_id: bytes) -> bytes:
-    """The parent of records that begin a text."""
+    """The parent key of records at the start of a text."""
     return hashlib.sha256(LAYOUT + namespace_id).digest()
 
 

@@ -1,18 +1,19 @@
-"""Which chats may have KV state on disk. Called with the store's lock held, except `begin`, which
-is one assignment."""
+"""Decides which chats may have KV state on disk. Called with the lock of `records` held, except
+`begin`, which is one assignment."""
 
 from __future__ import annotations
 
-# of a chat that was cleared alone
+# for a chat cleared on its own
 _NEVER = -1
 
 
 class Permits:
     def __init__(self) -> None:
-        # chats whose user does not want them on disk
+        # chats that the user does not want on disk
         self._barred: set[str] = set()
-        # how often everything was cleared, and that count when each chat was last used: what a
-        # model's context still holds of a cleared chat is not written until the chat is used again
+        # number of times that everything was cleared, and that count when each chat was last used:
+        # state of a cleared chat still in a model's context is not written until the chat is used
+        # again
         self._cleared = 0
         self._used_after: dict[str, int] = {}
 
@@ -21,7 +22,7 @@ class Permits:
         return chat_id not in self._barred and since == self._cleared
 
     def begin(self, chat_id: str) -> None:
-        """A reply is asked for in this chat: it may be kept again if it was cleared."""
+        """Note a request in this chat: if it was cleared, it may be stored again."""
         self._used_after[chat_id] = self._cleared
 
     def all_cleared(self) -> None:
@@ -31,7 +32,7 @@ class Permits:
         self._used_after[chat_id] = _NEVER
 
     def allow(self, chat_id: str, on_disk: bool) -> bool:
-        """Set the user's permission; True if that is new."""
+        """Set the user's permission; True if that is a change."""
         if on_disk == (chat_id not in self._barred):
             return False
         if on_disk:

@@ -1,9 +1,9 @@
-"""Keeps what one decoder has read, and finds it again. Engine thread.
+"""Saves the KV state of one decoder, and restores it. Engine thread.
 
-`tokens` is always the list of what the decoder's live sequence holds; `restore` changes both
-together. Whole chunks are kept after each reply; the tail, and snapshots of models that cannot be
-cut, stay in memory until the chat is left. Nothing here can make a reply wrong: what does not
-fit is a miss, and is read.
+`tokens` always lists the tokens of the decoder's live sequence; `restore` changes both together.
+Whole chunks are saved after each reply; the tail, and snapshots of models that cannot be cut, stay
+in memory until the chat is closed. The cache cannot make a reply wrong: a record that does not fit
+is a miss, and its tokens are prefilled.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from headstart.engine.stop import NEVER, StopSignal
 
 log = logging.getLogger(__name__)
 
-# exported in some 18 ms: a request may come behind one piece, and wait for another one that
-# keeps what it is about to overwrite, in less than 50
+# exported in some 18 ms: a request may have to wait for one piece, and then for another of the
+# state that it is about to overwrite, in less than 50 ms
 _MOST_PART = 8 << 20
 _LEAST_TOKENS = 32
-# snapshots of a chat on disk: its end, and before its last questions
+# snapshots per chat on disk: at its end, and before its last questions
 _KEPT_SNAPSHOTS = 4
-# chunk keys of models whose state has no ranges
+# chunk size of keys for models whose state has no ranges
 _NO_RANGES = 256
 
 
 class PrefixCache:
-    """`name`, the namespace, says what the records of this decoder are good for."""
+    """The prefix cache of one decoder. `name`: the namespace of its records."""
 
     def __init__(
         self, decoder: KeptDecoder, store: PrefixStore, name: bytes, speeds: PrefixSpeeds
@@ -53,25 +53,26 @@ class PrefixCache:
         self._speeds = speeds
         self._ranges = decoder.facts.chunk > 0
         self._chunk = decoder.facts.chunk or _NO_RANGES
-        # models that cannot be cut need a snapshot for each place they are to come back to
+        # models that cannot be cut need a snapshot for each position to return to
         self.needs_snapshots = decoder.facts.snapshots
         self._token_size = 0.0
         self._restoring = Restoring(decoder, store, speeds)
-        # of the chat at hand, the latest last
+        # snapshots of the present chat, the latest last
         self._snapshots: list[PrefixEntry] = []
-        # ends of branches that are in memory only, and whose they are
+        # ends of branches that are in memory only, and their chats
         self._tails: list[tuple[PrefixEntry, str]] = []
-        # whether only what was prefilled in whole slices is kept; see `Prefiller`
+        # true if only tokens prefilled in whole slices are saved; see `Prefiller`
         self.whole_slices = False
         self._broken = False
         self._expected: Callable[[], None] = _nothing
 
     def keep_whole_slices(self) -> None:
-        """Before anything was kept: the same tokens have other bytes then."""
+        """Save only whole slices, in a separate namespace, as their bytes differ; call before any
+        save."""
         self.whole_slices = True
         self.namespace = namespace(self.namespace, "whole slices", self._chunk)
 
-    # --- finding again -------------------------------------------------------------------
+    # --- restoring -----------------------------------------------------------------------
 
     def restore(
         self,
@@ -80,7 +81,8 @@ class PrefixCache:
         stop: StopSignal = NEVER,
         persist: bool = True,
     ) -> Restored:
-        """Make `tokens` the longest beginning of `wanted` that is worth it; cuts what differs."""
+        """Make `tokens` the longest prefix of `wanted` that pays to restore; cuts different
+        tokens."""
         common = common_prefix(tokens, wanted)
         reach = self._decoder.reach(common)
         restored = Restored()
@@ -93,7 +95,7 @@ class PrefixCache:
         return restored
 
     def seconds(self, tokens: Sequence[int], wanted: Sequence[int]) -> float:
-        """About what `restore` would take, for models without snapshots."""
+        """Estimated seconds of `restore`, for models without snapshots."""
         if self._broken or self.needs_snapshots:
             return 0.0
         plan = self._plan_ranges(tokens, wanted)
@@ -102,7 +104,7 @@ class PrefixCache:
         return sum(seconds(step.entry, self._speeds) for step in plan.steps)
 
     def expect(self, chat_id: str) -> None:
-        """A prompt of this chat comes next."""
+        """Start fetching this chat's records, as its prompt comes next."""
         self._expected()
         self._expected = self._store.expect(self.namespace, chat_id)
 
@@ -126,7 +128,7 @@ class PrefixCache:
     def _restore_snapshot(
         self, tokens: list[int], wanted: Sequence[int], stop: StopSignal, _persist: bool
     ) -> Restored:
-        """Go back as the plan says; where that fails, there may be another way."""
+        """Return to the planned snapshot; if that fails, plan again without it."""
         packed = pack(wanted)
         held = self._decoder.reach(common_prefix(tokens, wanted))
         snapshots = self._store.snapshots(self.namespace, packed, self._chunk)
@@ -147,10 +149,10 @@ class PrefixCache:
             snapshots.remove(plan.snapshot)
         return Restored()
 
-    # --- keeping -------------------------------------------------------------------------
+    # --- saving --------------------------------------------------------------------------
 
     def mark(self, tokens: Sequence[int]) -> None:
-        """Remember this place, where the model could otherwise not come back to it."""
+        """Take a snapshot at this position, if the model could not return to it otherwise."""
         if not self.needs_snapshots or not tokens:
             return
         packed = pack(tokens)
@@ -174,15 +176,15 @@ class PrefixCache:
         self._snapshots.append(snapshot)
 
     def save(self, tokens: Sequence[int], owner: str | None) -> Iterator[None]:
-        """Keep whole chunks, and the tail in memory; yields after each short piece of work.
+        """Save whole chunks, and the tail in memory; yields after each short piece of work.
 
-        `owner` is the chat that has them on disk, None where they may be in memory only. The
-        caller stops when something else is to be done, and begins again later.
+        `owner` is the chat that stores them on disk, None if they may be in memory only. The caller
+        stops for more urgent work, and calls again later.
         """
         if self._broken:
             return
         if not self.whole_slices:
-            # else only places that were marked while they were prefilled
+            # otherwise only positions marked during prefill count
             self.mark(tokens)
         if self.needs_snapshots:
             yield
@@ -205,19 +207,19 @@ class PrefixCache:
             yield from self._export(keys[-1], start, rest, None)
         tail = self._store.covering(keys[-1], rest, on_disk) if rest and on_disk else None
         way = [self._store.get(key) for key in keys[1:]]
-        # the first one is needed by all after it: it goes last
+        # all others need the first one, so it is evicted last
         self._store.touch([entry for entry in (*way, tail) if entry is not None], persist=False)
         if tail is not None and owner is not None:
             self._tails = [(entry, chat) for entry, chat in self._tails if entry.there]
             self._tails.append((tail, owner))
 
     def save_tail(self, tokens: Sequence[int], owner: str) -> Iterator[None]:
-        """Have the tails of the chat's branches on disk too, and the last snapshots."""
+        """Save the tails of the chat's branches and the last snapshots to disk too."""
         if self._broken or not tokens:
             return
         yield from self.save(tokens, owner)
         for tail, chat in self._tails:
-            # one that grew is not needed any more
+            # a tail that grew is no longer needed
             if self._store.get(tail.info.key) is tail:
                 self._store.use(tail, chat)
         self._tails.clear()
@@ -229,12 +231,13 @@ class PrefixCache:
                 self._store.use(entry, owner)
 
     def begin_chat(self) -> None:
-        """Forget what was remembered for the previous chat."""
+        """Forget the previous chat's snapshots and tails."""
         self._snapshots.clear()
         self._tails.clear()
 
     def _locate(self, packed: bytes) -> tuple[bytes, bytes, int]:
-        """The parent of what is beyond the last whole chunk, these tokens, and where they begin."""
+        """The parent key of the tokens beyond the last whole chunk, those tokens, and their
+        start."""
         keys = chain(self.namespace, packed, self._chunk)
         start = (len(keys) - 1) * self._chunk
         return keys[-1], packed[start * TOKEN_BYTES :], start
@@ -254,7 +257,7 @@ class PrefixCache:
                 if end < start + length:
                     yield
         except RuntimeError as problem:
-            # a kind of state that this version does not know: replies go on without keeping it
+            # a kind of state unknown to this version: replies continue without saving it
             log.warning("what this model reads cannot be kept: %s", problem)
             self._broken = True
             return
@@ -264,7 +267,7 @@ class PrefixCache:
         yield
 
     def _part_tokens(self, length: int) -> int:
-        """Tokens that are exported at once, so that none of it takes long."""
+        """Number of tokens per export, small enough that none takes long."""
         each = length if self._token_size else _LEAST_TOKENS
         while each > _LEAST_TOKENS and each * self._token_size > _MOST_PART:
             each = (each + 1) // 2

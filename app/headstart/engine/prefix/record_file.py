@@ -1,7 +1,7 @@
 """One record as a file: header, tokens, sizes, bytes, with one checksum over all of it.
 
-Written beside its place, waited for and renamed; whatever is torn, short, altered, foreign or of
-another version is refused when it is read. Any thread.
+Written to a temporary file, synced and renamed; a torn, short, altered or foreign file, or one of
+another version, is refused when read. Any thread.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ SUFFIX = ".kv"
 _HEAD = struct.Struct("<4sHHQ")
 _BODY = struct.Struct("<32s32s32sIIII")
 _KINDS = {RecordKind.RANGE: 1, RecordKind.SNAPSHOT: 2}
-# larger than any real record has: a damaged count must not ask for all memory
+# more than any real record has: a damaged count must not allocate all memory
 _MOST_PARTS = 4096
-# hashed pieces lie in the processor's cache
+# hashed pieces fit the processor's cache
 _BLOCK = 1 << 19
-# Windows removes no file that is mapped
+# Windows cannot remove a mapped file
 _MAPS = sys.platform != "win32"
 
 
 class RecordDamaged(Exception):
-    """The file is not the record that was asked for."""
+    """The file is not the expected record."""
 
 
 class WriteAbandoned(Exception):
-    """The program is closing and does not wait for this file."""
+    """The app is closing and does not wait for this file."""
 
 
 class Payload(Struct, frozen=True):
-    """The bytes of a record: one part for each `tokens_each` tokens (the last may have fewer)."""
+    """The bytes of a record: one part per `tokens_each` tokens (the last may have fewer)."""
 
     parts: tuple[Blob, ...]
     tokens_each: int
@@ -68,7 +68,7 @@ def write(
     payload: Payload,
     stop: StopSignal = NEVER,
 ) -> None:
-    """Make the file; raises OSError (nothing is left behind then) or WriteAbandoned."""
+    """Write the file; raises OSError or WriteAbandoned, leaving no file behind."""
     sizes = struct.pack(f"<{len(payload.parts)}Q", *(len(part) for part in payload.parts))
     body = _BODY.pack(
         info.namespace,
@@ -102,7 +102,7 @@ def write(
 def read(path: Path, info: RecordInfo, keep: bool = True) -> Payload:
     """The bytes of `info`; raises RecordDamaged for anything else, OSError if there is no file.
 
-    They have memory of their own if they are to be kept; else they stay in the system's cache.
+    With `keep` they get their own memory; else they stay in the system's cache.
     """
     import numpy as np
 
@@ -111,7 +111,7 @@ def read(path: Path, info: RecordInfo, keep: bool = True) -> Payload:
         if size != info.size or size < _HEAD.size + _BODY.size:
             raise RecordDamaged(f"{size} bytes instead of {info.size}")
         own = np.empty(size, np.uint8) if keep or not _MAPS else None
-        # all of it is read, also what is mapped: a disk that fails then gives an error, no signal
+        # a mapped file is read completely too, so that a failing disk raises an error, not a signal
         head, found = _hashed(file, size, None if own is None else own.data)
         data = own if own is not None else np.frombuffer(_mapped(file, size), np.uint8)
     magic, version, kind, checksum = _HEAD.unpack(head)
@@ -123,7 +123,7 @@ def read(path: Path, info: RecordInfo, keep: bool = True) -> Payload:
 
 
 def _hashed(file: FileIO, size: int, into: memoryview | None) -> tuple[bytes, int]:
-    """A file's head, and the checksum of what follows; the bytes go to `into`, if there is one."""
+    """A file's head, and the checksum of the rest; the bytes go to `into` unless it is None."""
     room = memoryview(bytearray(min(_BLOCK, size))) if into is None else into
     head, hasher, at = b"", xxhash.xxh3_64(), 0
     while at < size:
@@ -143,7 +143,7 @@ def _hashed(file: FileIO, size: int, into: memoryview | None) -> tuple[bytes, in
 
 def _mapped(file: FileIO, size: int) -> mmap.mmap:
     if sys.platform == "linux":
-        # one call instead of a fault for every few pages
+        # one call instead of a page fault for every few pages
         flags = mmap.MAP_PRIVATE | mmap.MAP_POPULATE
         return mmap.mmap(file.fileno(), size, flags=flags, prot=mmap.PROT_READ)
     return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)

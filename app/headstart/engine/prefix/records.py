@@ -1,16 +1,16 @@
-"""The records of stored KV state: which there are, whose bytes are in memory, which are on disk and
-for which chats.
+"""The records of stored KV state, with their presence in memory and on disk, and the chats that
+need them.
 
-Callers hold `lock` around a transition and around queueing its effects, so that both have one
-order; no file and no index is worked on under it.
+Callers hold `lock` around a transition and the queueing of its effects, so that both have one
+order; no file or index is accessed under it.
 
-Policy: a record is in memory while it is fresh, and on disk while a chat needs it there. Of both
-the least recently used leaves go first. A tail that grew goes once the longer record is on disk:
-with neither of them there, the text would be recomputed after a kill.
+Policy: a record is in memory while it is recent, and on disk while a chat needs it on disk. In
+both, the least recently used leaves go first. A tail that grew is removed once the longer record is
+on disk: with neither on disk, a kill would cause a recompute.
 
-Invariants: the catalogue has exactly the entries whose bytes are somewhere; `memory_size` and
-`disk_size` are the sums of theirs; the payload of an entry that waits for the writer stays; nothing
-is queued for a chat that `permits` bars.
+Invariants: the catalogue has exactly the entries with bytes in memory or on disk; `memory_size` and
+`disk_size` are the sums of their sizes; an entry that waits for the writer keeps its payload;
+nothing is queued for a chat that `permits` bars.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from headstart.engine.prefix.catalogue import Catalogue, PrefixEntry
 from headstart.engine.prefix.permits import Permits
 from headstart.engine.prefix.record_file import Payload
 
-# of the computer's memory, for records that are not in a loaded model's context
+# one part in this many of the computer's memory is for records outside a loaded model's context
 _MEMORY_SHARE = 16
 _MOST_MEMORY = 1 << 30
 
@@ -53,14 +53,14 @@ class Use(Struct, frozen=True):
 
 
 class ReleaseRecord(Struct, frozen=True):
-    """A chat does not need a record any more."""
+    """A chat no longer needs a record."""
 
     chat_id: str
     key: bytes
 
 
 class ForgetChat(Struct, frozen=True):
-    """A chat needs no record any more."""
+    """A chat no longer needs any record."""
 
     chat_id: str
 
@@ -86,12 +86,12 @@ class Records:
         self._memory: dict[bytes, PrefixEntry] = {}
         self._clock = 0
 
-    # --- what the engine has computed, used, and found damaged ----------------------------
+    # --- the engine's records: computed, used, released -----------------------------------
 
     def put(
         self, info: RecordInfo, payload: Payload, owner: str | None = None
     ) -> tuple[PrefixEntry, Effects]:
-        """Keep a new record in memory, and on disk for the chat `owner` if it may be there."""
+        """Keep a new record in memory, and on disk for the chat `owner` if that is permitted."""
         effects: Effects = []
         known = self.catalogue.get(info.key)
         if known is None or not known.there:
@@ -101,7 +101,7 @@ class Records:
             known.payload = payload
             self.memory_size += payload.size
         for shorter in self.catalogue.covered(known):
-            # a tail that grew into this one; one on disk stays until this one is there
+            # a tail that grew into this one; a tail on disk stays until this one is on disk
             if not shorter.on_disk and (owner is not None or not shorter.chats):
                 for chat in shorter.chats:
                     effects += self.use(known, chat)
@@ -113,8 +113,8 @@ class Records:
         return known, effects
 
     def use(self, entry: PrefixEntry, chat_id: str) -> Effects:
-        """A chat needs the record on disk; also again: it may have been refused when the disk was
-        full."""
+        """Note that a chat needs the record on disk; called repeatedly, since a full disk may have
+        refused it."""
         if not self.permits.may_write(chat_id):
             return []
         new = chat_id not in entry.chats
@@ -127,7 +127,7 @@ class Records:
         return [Write(entry)]
 
     def touch(self, entries: Iterable[PrefixEntry], persist: bool) -> Effects:
-        """These were used, the first of them with all others after it."""
+        """Note the use of these entries; the first gets the latest stamp."""
         stamps = {}
         for entry in reversed(list(entries)):
             self._touch(entry)
@@ -136,14 +136,14 @@ class Records:
         return [Touch(stamps)] if persist and stamps else []
 
     def release(self, entry: PrefixEntry, chat_id: str) -> Effects:
-        """A chat does not need the record any more."""
+        """Note that a chat no longer needs the record."""
         entry.chats.discard(chat_id)
         if not entry.chats and self.catalogue.get(entry.info.key) is entry:
             return self.forget(entry)
         return [ReleaseRecord(chat_id, entry.info.key)] if entry.on_disk else []
 
     def was_read(self, entry: PrefixEntry, payload: Payload | None) -> None:
-        """The record was read from the disk; with a payload that is worth memory of its own."""
+        """Note a read from the disk; `payload` is given if it is worth keeping in memory."""
         entry.reads += 1
         if payload is not None and entry.payload is None and entry.there:
             entry.payload = payload
@@ -152,7 +152,7 @@ class Records:
             self._trim_memory()
 
     def first_on_disk(self, namespace: bytes, chat_id: str, count: int) -> list[PrefixEntry]:
-        """The first ranges of a chat that have to come from the disk."""
+        """The first ranges of a chat that are only on disk."""
         found = (
             entry
             for entry in self.catalogue
@@ -163,7 +163,7 @@ class Records:
         )
         return sorted(found, key=lambda entry: (entry.info.start, -entry.used))[:count]
 
-    # --- what the user decides ------------------------------------------------------------
+    # --- the user's decisions -------------------------------------------------------------
 
     def limit_memory(self, most: int) -> None:
         """`most` bytes; 0 is automatic."""
@@ -175,7 +175,7 @@ class Records:
         return [effect for entry in self.catalogue for effect in self.forget(entry)]
 
     def forget_chat(self, chat_id: str) -> Effects:
-        """Forget what only this chat needs; what it shares with others stays."""
+        """Forget the records that only this chat needs; shared ones stay."""
         effects: Effects = []
         self.permits.cleared(chat_id)
         for entry in self.catalogue:
@@ -186,7 +186,7 @@ class Records:
         return [*effects, ForgetChat(chat_id)]
 
     def sizes_by_chat(self) -> dict[str, int]:
-        """Bytes on disk; what several chats share counts for each."""
+        """Bytes on disk by chat; a shared record counts for each of its chats."""
         sizes: dict[str, int] = {}
         for entry in self.catalogue:
             if entry.on_disk:
@@ -194,11 +194,11 @@ class Records:
                     sizes[chat] = sizes.get(chat, 0) + entry.info.size
         return sizes
 
-    # --- what the writer does -------------------------------------------------------------
+    # --- the writer's work ----------------------------------------------------------------
 
     def load(self, state: IndexState, has_file: Callable[[RecordInfo], bool]) -> list[bytes]:
-        """List what an earlier start has written; returns the keys of rows that are of no use:
-        without a file, a parent or a chat."""
+        """List the records written by earlier runs of the app; returns the keys of useless rows:
+        those without a file, a parent or a chat."""
         lost: list[bytes] = []
         known = {info.key for info in state.records}
         chats: dict[bytes, set[str]] = {}
@@ -218,7 +218,7 @@ class Records:
         return lost
 
     def to_write(self, entry: PrefixEntry) -> Payload | None:
-        """The bytes to write; None where the record could not be found again after a restart."""
+        """The bytes to write; None if the record could not be found after a restart."""
         info, parent = entry.info, self.catalogue.get(entry.info.parent)
         reachable = parent is not None and parent.on_disk
         if reachable or not info.start or info.kind is RecordKind.SNAPSHOT:
@@ -226,15 +226,15 @@ class Records:
         return None
 
     def make_room(self, info: RecordInfo, limit: int) -> tuple[bool, Effects]:
-        """Evict what was used least, so that a new record fits in `limit` bytes; False where it
-        does not."""
+        """Evict the least recently used records, so that a new one fits in `limit` bytes; False if
+        it does not."""
         if info.size > limit:
             return False, []
         effects = self.evict(self.disk_size + info.size - limit, frozenset({info.parent}))
         return self.disk_size + info.size <= limit, effects
 
     def evict(self, excess: int, keep: frozenset[bytes] = frozenset()) -> Effects:
-        """Evict records from the disk to save `excess` bytes there."""
+        """Evict records from the disk to free `excess` bytes."""
         effects: Effects = []
         stored = [(entry.info, entry.used) for entry in self.catalogue if entry.on_disk]
         for info in to_evict(stored, excess, keep):
@@ -246,22 +246,23 @@ class Records:
         return effects
 
     def written(self, entry: PrefixEntry) -> tuple[RecordInfo, list[str]] | None:
-        """The file is there: the row to add, with its chats; None where the record was forgotten
-        meanwhile."""
+        """Note that the file was written; returns the row to add and its chats, None if the record
+        was forgotten meanwhile."""
         if not entry.chats or self.catalogue.get(entry.info.key) is not entry:
             return None
         entry.on_disk = True
         self.disk_size += entry.info.size
         for shorter in self.catalogue.covered(entry):
-            # the chats that needed it need this one
+            # the chats of the shorter record need this one
             entry.chats |= shorter.chats
         return replace(entry.info, used=entry.used), list(entry.chats)
 
     def indexed(self, entry: PrefixEntry) -> Effects:
-        """The row is there too: shorter records that say nothing more are not needed."""
+        """Note that the row was added too: the shorter records that it contains are no longer
+        needed."""
         effects: Effects = []
         if self.catalogue.get(entry.info.key) is not entry:
-            # forgotten meanwhile: the shorter ones are what is left
+            # forgotten meanwhile: only the shorter ones are left
             return effects
         for shorter in self.catalogue.covered(entry):
             late = shorter.chats - entry.chats
@@ -271,13 +272,13 @@ class Records:
         return effects
 
     def not_indexed(self, entry: PrefixEntry) -> None:
-        """Without its row a file is an orphan."""
+        """Note that the row was not added: a file without one is an orphan."""
         if entry.on_disk:
             entry.on_disk = False
             self.disk_size -= entry.info.size
 
     def let_go(self, entry: PrefixEntry) -> None:
-        """The writer has done with the record, or given it up."""
+        """Note that the writer has finished with the record, or given up."""
         entry.queued = False
         self._trim_memory()
 
@@ -307,11 +308,11 @@ class Records:
         return Remove(entry.info)
 
     def _trim_memory(self) -> None:
-        """The least recently used ends go first; what waits for the writer stays."""
+        """Drop the least recently used leaves first; entries that wait for the writer stay."""
         while (excess := self.memory_size - self.most_memory) > 0:
             held = [(entry.info, entry.used) for entry in self._memory.values()]
             queued = frozenset(key for key, entry in self._memory.items() if entry.queued)
-            # files are a little larger than what is in memory: once may not be enough
+            # files are slightly larger than payloads: one pass may not be enough
             gone = to_evict(held, excess, queued)
             for info in gone:
                 entry = self._memory[info.key]

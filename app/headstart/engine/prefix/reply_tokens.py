@@ -1,7 +1,7 @@
 """Token ids of replies whose text tokenizes differently.
 
-Without this, a restart would lose everything after such a reply. Engine thread; rarely anything
-to keep, because models mostly write as their tokenizer would.
+Without them, a restart would lose all state after such a reply. Engine thread; they are rare,
+because models mostly write as their tokenizer would.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headstart.engine.prompt import PromptEncoder
 
 
 class ReplyTokens:
-    """For one loaded model; `namespace` tells its tokens from another's."""
+    """Reply tokens of one loaded model; `namespace` distinguishes them from other models'."""
 
     def __init__(self, traces: Traces | None, namespace: bytes, encoder: PromptEncoder) -> None:
         self._traces = traces
@@ -24,7 +24,7 @@ class ReplyTokens:
         encoder.digest = self._digest
 
     def load(self, chat_id: str | None) -> None:
-        """Before a prompt of this chat is tokenized, once."""
+        """Load a chat's tokens once, before its prompt is tokenized."""
         if self._traces is None or chat_id is None or chat_id in self._loaded:
             return
         self._loaded.add(chat_id)
@@ -32,7 +32,7 @@ class ReplyTokens:
             self._encoder.spelled[digest] = tuple(unpack(tokens))
 
     def keep(self, chat_id: str, text: str, tokens: tuple[int, ...]) -> None:
-        """`text` was written as `tokens`, which is not how it would be tokenized."""
+        """Save that the model wrote `text` as `tokens`, which differ from its tokenization."""
         if self._traces is not None:
             self._traces.save_reply_tokens(chat_id, self._digest(text), pack(tokens))
 

@@ -1,9 +1,9 @@
-"""Plans of restoring a prompt, made before anything is restored. Pure.
+"""Plans the restoring of a prompt in advance. Pure.
 
 Policy: restoring a record takes size / rate, computing its tokens takes tokens * seconds; both are
-measured. Resident tokens cost nothing, so only what lies beyond them counts. Models that can be cut
-get the ranges that gain most; others go back to the farthest snapshot that pays, with the ranges
-before it where those are not resident.
+measured. Resident tokens cost nothing, so only tokens beyond them count. Models that can be cut get
+the ranges with the largest gain; others return to the farthest snapshot that pays, with the ranges
+before it that are not resident.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from headstart.engine.prefix.speeds import PrefixSpeeds
 
 
 class RestorePlan(Struct, frozen=True):
-    """Keep the first `cut` resident tokens, append the records of `steps`, and go back to
-    `snapshot` then, where there is one."""
+    """Keep the first `cut` resident tokens, append the records of `steps`, then return to
+    `snapshot`, if any."""
 
     cut: int
     steps: Sequence[Step] = ()
@@ -26,7 +26,7 @@ class RestorePlan(Struct, frozen=True):
 
 
 class Held(Struct, frozen=True):
-    """`common` resident tokens are the prompt's; the decoder can be cut to `reach` of them."""
+    """Resident tokens: `common` of them match the prompt; the decoder can be cut to `reach`."""
 
     common: int
     reach: int
@@ -35,7 +35,7 @@ class Held(Struct, frozen=True):
 def plan_ranges(
     reach: int, steps: Sequence[Step], chunk: int, speeds: PrefixSpeeds
 ) -> RestorePlan | None:
-    """Plan the ranges to append to `reach` tokens; None where nothing pays."""
+    """Plan the ranges to append to `reach` tokens; None if nothing pays."""
     count, first = worth(reach, steps, speeds), reach // chunk
     return RestorePlan(first * chunk, steps[first:count]) if count > first else None
 
@@ -43,8 +43,8 @@ def plan_ranges(
 def plan_snapshot(
     held: Held, steps: Sequence[Step] | None, snapshots: Sequence[PrefixEntry], speeds: PrefixSpeeds
 ) -> RestorePlan | None:
-    """Plan the snapshot to go back to, of those along the prompt, the farthest first; `steps` are
-    None for a model without ranges. None where nothing pays."""
+    """Plan the snapshot to return to, out of those along the prompt, the farthest first; `steps` is
+    None for a model without ranges. None if nothing pays."""
     for entry in snapshots:
         position = entry.info.end
         if position <= held.reach:
@@ -64,8 +64,8 @@ def seconds(entry: PrefixEntry, speeds: PrefixSpeeds) -> float:
 
 
 def worth(have: int, steps: Sequence[Step], speeds: PrefixSpeeds) -> int:
-    """Number of `steps`, from the first on, to restore so that a prompt with `have` resident tokens
-    is processed soonest. Those that lie within the resident ones cost nothing."""
+    """Number of leading `steps` to restore so that a prompt with `have` resident tokens is
+    processed soonest. Steps within the resident tokens cost nothing."""
     best, best_gain, cost = 0, 0.0, 0.0
     for count, step in enumerate(steps, 1):
         if step.end <= have:

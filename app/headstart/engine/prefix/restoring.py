@@ -1,7 +1,7 @@
-"""Restores what a plan says into a decoder. Engine thread.
+"""Executes a restore plan on a decoder. Engine thread.
 
-Invariant: after each method `tokens` is what the decoder's live sequence holds. A record that does
-not fit, or is gone, is dropped and ends the plan; the caller plans again or computes the rest.
+Invariant: after each method `tokens` equals the decoder's live sequence. A record that does not
+fit, or is missing, is dropped and ends the plan; the caller plans again or computes the rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class Restored(Struct, frozen=True):
-    """Tokens that came back, by where they came from."""
+    """Numbers of restored tokens, by source."""
 
     from_memory: int = 0
     from_disk: int = 0
@@ -42,20 +42,20 @@ class Restoring:
     def append(
         self, tokens: list[int], plan: RestorePlan, reach: int, stop: StopSignal
     ) -> Restored:
-        """Append the plan's ranges; `reach` tokens could be kept without them."""
+        """Append the plan's ranges; without them `reach` tokens could have been kept."""
         self.cut(tokens, plan.cut)
         if len(tokens) != plan.cut:
             return Restored()
         memory, disk = self._append_all(tokens, plan.steps, stop)
-        # chunks within the resident part were there already
+        # tokens of the chunks that were already resident do not count
         lost = max(0, reach - plan.cut)
         return Restored(max(0, memory - lost), disk) if memory else Restored(0, max(0, disk - lost))
 
     def go_back(
         self, tokens: list[int], wanted: Sequence[int], plan: RestorePlan, stop: StopSignal
     ) -> bool | None:
-        """Have the decoder go back to the plan's snapshot; whether it came from the disk, None
-        where it could not."""
+        """Return the decoder to the plan's snapshot; True if it came from the disk, None on
+        failure."""
         entry = plan.snapshot
         assert entry is not None
         position, on_disk = entry.info.end, entry.payload is None
@@ -66,7 +66,7 @@ class Restoring:
             self.cut(tokens, 0)
             self._append_all(tokens, plan.steps, stop)
             if plan.steps and len(tokens) < position:
-                # stopped, or one of the records is gone
+                # stopped, or one of the records is missing
                 self.cut(tokens, 0)
                 return None
         self._decoder.lay_out(wanted[:position])
@@ -85,11 +85,11 @@ class Restoring:
     def _append_all(
         self, tokens: list[int], steps: Sequence[Step], stop: StopSignal
     ) -> tuple[int, int]:
-        """Returns the tokens that came from memory and from the disk."""
+        """Returns the numbers of tokens from memory and from the disk."""
         came = {False: 0, True: 0}
-        # asked now: what is fetched early looks as if it had been in memory
+        # determined in advance: a record fetched early would look as if it had been in memory
         on_disk = [step.entry.payload is None for step in steps]
-        # the next ones are read from the disk while one goes into the context
+        # the next records are read from the disk while one is restored
         waiting = deque(self._store.fetch(step.entry) for step in steps[:AHEAD])
         for index, step in enumerate(steps):
             began = time.perf_counter()

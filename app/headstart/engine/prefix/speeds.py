@@ -1,5 +1,5 @@
-"""Speed of this computer at processing tokens and restoring them; kept between starts. Engine
-thread."""
+"""This computer's speeds of prefilling and of restoring tokens; kept between runs of the app.
+Engine thread."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import msgspec
 
 from headstart.core.models.profiles import ProfileKey, ProfileKind, Profiles, recall, remember
 
-# how much a new measurement counts
+# weight of a new measurement
 _WEIGHT = 0.3
 
 
 class PrefixSpeeds(msgspec.Struct):
-    """Estimates of a slow disk and a fast processor, until something was measured."""
+    """Measured speeds; the defaults assume a slow disk and a fast processor."""
 
     token_seconds: float = 0.0005
     memory_rate: float = 2e9  # bytes per second, from memory into a context
@@ -20,7 +20,7 @@ class PrefixSpeeds(msgspec.Struct):
     measured: bool = False
 
     def observe_prefill(self, tokens: int, seconds: float) -> None:
-        """Small slices say little about long ones: callers leave them out."""
+        """Add a measurement; callers omit small slices, which say little about long ones."""
         fresh = seconds / tokens
         if not self.measured:
             self.token_seconds, self.measured = fresh, True
@@ -31,7 +31,7 @@ class PrefixSpeeds(msgspec.Struct):
             return
         name = "disk_rate" if on_disk else "memory_rate"
         known = getattr(self, name)
-        # rates are averaged as times, so that one slow disk access counts as what it cost
+        # rates are averaged as times, so that a slow disk access counts with its full cost
         setattr(self, name, 1 / ((1 - _WEIGHT) / known + _WEIGHT * seconds / size))
 
     def seconds(self, on_disk: bool, size: int) -> float:

@@ -1,7 +1,7 @@
 """Stored KV state, as the engine sees it: looked up, fetched and put. Engine thread.
 
-Readers' threads fetch files before the engine needs them; `writer` writes and removes them. All
-trouble with files is a logged miss. What the user decides comes from the main thread (`controls`).
+Reader threads fetch files before the engine needs them; `writer` writes and removes them. Any file
+problem is a logged miss. The user's decisions come from the main thread (`controls`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from headstart.engine.prefix.writer import Writer
 
 log = logging.getLogger(__name__)
 
-# threads that read while a record goes into a context (a second one would take the core that does
-# that), and records that are read before they are asked for
+# threads that read while a record is restored (a second one would take the core that restores), and
+# records read ahead
 READERS, AHEAD = 1, 6
 
 
@@ -35,7 +35,7 @@ class PrefixStore:
         self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
 
     def wait_until_ready(self) -> None:
-        """Until the index has been read; a database that never opens is waited for shortly."""
+        """Wait until the index has been read, for a limited time if the database never opens."""
         self.writer.wait_until_ready()
 
     def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
@@ -47,7 +47,7 @@ class PrefixStore:
             return self.records.catalogue.snapshots(namespace, tokens, chunk)
 
     def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> PrefixEntry | None:
-        """A record that begins with `tokens`; with `to_disk` only one that may be there."""
+        """A record that begins with `tokens`; with `to_disk` only one that may be on disk."""
         with self.records.lock:
             return self.records.catalogue.covering(parent, tokens, to_disk)
 
@@ -57,7 +57,7 @@ class PrefixStore:
             return entry if entry is not None and entry.there else None
 
     def fetch(self, entry: PrefixEntry) -> Future[Payload | None]:
-        """The bytes of a record, from a reader's thread if they are on disk; None: a miss."""
+        """The bytes of a record, from a reader thread if they are on disk; None: a miss."""
         with self.records.lock:
             if entry.payload is not None:
                 done: Future[Payload | None] = Future()
@@ -69,9 +69,9 @@ class PrefixStore:
         return self._reader.submit(self._read, entry)
 
     def expect(self, namespace: bytes, chat_id: str) -> Callable[[], None]:
-        """This chat is about to be restored: its first records are read while its prompt is made.
+        """Read this chat's first records ahead, while its prompt is made.
 
-        The result is to be called when it has been, or not.
+        Call the result once the chat has been restored, or will not be.
         """
         with self.records.lock:
             first = self.records.first_on_disk(namespace, chat_id, AHEAD)
@@ -88,34 +88,35 @@ class PrefixStore:
         return done
 
     def put(self, info: RecordInfo, payload: Payload, owner: str | None = None) -> PrefixEntry:
-        """Keep a new record in memory, and on disk for the chat `owner` if it may be there."""
+        """Keep a new record in memory, and on disk for the chat `owner` if that is permitted."""
         with self.records.lock:
             entry, effects = self.records.put(info, payload, owner)
             self.writer.queue(effects)
         return entry
 
     def use(self, entry: PrefixEntry, chat_id: str) -> None:
-        """`chat_id` needs this record on disk; written there unless it is."""
+        """Note that `chat_id` needs this record on disk, and write it if necessary."""
         with self.records.lock:
             self.writer.queue(self.records.use(entry, chat_id))
 
     def touch(self, entries: Iterable[PrefixEntry], persist: bool) -> None:
-        """These were used, the first of them with all others after it."""
+        """Note the use of these entries; the first gets the latest stamp."""
         with self.records.lock:
             self.writer.queue(self.records.touch(entries, persist))
 
     def release(self, entry: PrefixEntry, chat_id: str) -> None:
-        """`chat_id` does not need this record any more."""
+        """Note that `chat_id` no longer needs this record."""
         with self.records.lock:
             self.writer.queue(self.records.release(entry, chat_id))
 
     def drop(self, entry: PrefixEntry) -> None:
-        """Its bytes are not what they should be."""
+        """Forget a record with wrong bytes."""
         with self.records.lock:
             self.writer.queue(self.records.forget(entry))
 
     def begin_reply(self, owner: str | None) -> None:
-        """A reply is made in this chat: files wait, and what was cleared may be kept again."""
+        """Note the start of a reply in this chat: writing pauses, and a cleared chat may be stored
+        again."""
         self.writer.pause()
         if owner is not None:
             self.records.permits.begin(owner)
@@ -124,17 +125,17 @@ class PrefixStore:
         self.writer.resume()
 
     def flush(self, seconds: float) -> bool:
-        """Wait until what is queued is on disk; False when that takes longer."""
+        """Wait until all queued writes are done; False if that takes longer than `seconds`."""
         return self.writer.flush(seconds)
 
     def close(self, seconds: float) -> None:
-        """Write what is queued for at most `seconds`, leave the rest."""
+        """Finish queued writes for at most `seconds`, and abandon the rest."""
         self.writer.close(seconds)
         self._reader.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, entry: PrefixEntry) -> Payload | None:
-        """On a reader's thread."""
-        # a record that is read a second time is worth memory of its own
+        """Read a record's file; on a reader thread."""
+        # a record read a second time is worth keeping in memory
         keep = entry.reads > 0
         try:
             payload = record_file.read(self.writer.path(entry.info), entry.info, keep)

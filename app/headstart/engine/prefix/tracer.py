@@ -1,7 +1,7 @@
-"""Remembers what each chat's prompt was made of, to say later why tokens are recomputed.
+"""Remembers the composition of each chat's last prompt, to explain later recomputes.
 
-Engine thread. Digests go to the database; tokens stay in memory, and nothing of a private chat
-leaves it.
+Engine thread. Digests go to the database; tokens stay in memory, as does everything of a private
+chat.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CHATS = 64
 
 
 class TraceMemory:
-    """Pieces of chats' last prompts, for whichever model."""
+    """Traces and tokens of chats' last prompts, for all models."""
 
     def __init__(self, traces: Traces | None) -> None:
         self.traces = traces
@@ -49,7 +49,7 @@ class TracedModel(Struct, frozen=True):
 
 
 class Tracer:
-    """For one loaded model; the memory is shared with the others."""
+    """The tracer of one loaded model; all share one `TraceMemory`."""
 
     def __init__(self, memory: TraceMemory, model: TracedModel, encoder: PromptEncoder) -> None:
         self._memory = memory
@@ -66,7 +66,7 @@ class Tracer:
         prompt: Sequence[int],
         reused: int,
     ) -> tuple[int, Told | None]:
-        """Number of recomputed tokens of the prompt, and the reason; before the reply."""
+        """Number of recomputed tokens of the prompt, and the reason; call before `remember`."""
         before = self._before(request.chat_id)
         if before is None or request.chat_id is None:
             return 0, None
@@ -99,7 +99,7 @@ class Tracer:
         reply: str,
         tokens: Sequence[int],
     ) -> None:
-        """After a reply: this is what the chat's text was made of. `reply` is its text alone."""
+        """Record the chat's prompt and reply. `reply` is the reply's text alone."""
         chat_id = request.chat_id
         if chat_id is None:
             return
@@ -127,7 +127,7 @@ class Tracer:
 
 
 class _Ends:
-    """End of each message in a rendered prompt, in tokens; worked out when asked for."""
+    """End of each message in a rendered prompt, in tokens; computed on demand."""
 
     def __init__(
         self, encoder: PromptEncoder, messages: Sequence[PromptMessage], rendered: str
@@ -139,7 +139,8 @@ class _Ends:
 
     @functools.cached_property
     def _positions(self) -> list[int]:
-        """The end of each message in characters; a text the template changed ends where it can."""
+        """The end of each message in characters; a text changed by the template gets the previous
+        end."""
         at, positions = 0, []
         for message in self._messages:
             text = self._encoder.guard(message.text).strip()

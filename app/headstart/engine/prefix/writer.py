@@ -1,9 +1,10 @@
-"""The writer of stored prefixes: runs the effects of `records` on files and on the index, in the
-order in which they were queued. One thread.
+"""The writer of stored prefixes: applies the effects of `records` to files and to the index, in the
+order of the queue. One thread.
 
-Policy: nothing is written while a reply is made, in the minute after a write failed, or where less
-than `LEAST_FREE` is left. A file is whole before its row exists, and files without a row go at the
-next start: a kill leaves no half record. All trouble is logged and told once; replies go on.
+Policy: nothing is written during a reply, in the minute after a failed write, or with less than
+`LEAST_FREE` of disk left. A file is complete before its row exists, and files without a row are
+removed at the next start: a kill leaves no half record. Problems are logged and reported once;
+replies continue.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
 
-# after a write failed, nothing is tried for so long
+# pause after a failed write
 _PAUSE_SECONDS = 60.0
 _INDEX_SECONDS = 20.0
 GB = 10**9
@@ -58,7 +59,7 @@ class Writer:
         self._written: dict[str, int] = {}
         self._quiet_until = 0.0
         self._abandon = StopSignal()
-        # cleared while a reply is made
+        # cleared during a reply
         self._free = threading.Event()
         self._free.set()
         self._ready = threading.Event()
@@ -69,12 +70,13 @@ class Writer:
     # --- from any thread -----------------------------------------------------------------
 
     def queue(self, effects: Effects) -> None:
-        """With the records' lock held, so that effects lie in the order of their transitions."""
+        """Queue effects; call with the records' lock held, so that they keep the order of their
+        transitions."""
         for effect in effects:
             self._jobs.put(effect)
 
     def wait_until_ready(self) -> None:
-        """Until the index has been read; a database that never opens is waited for shortly."""
+        """Wait until the index has been read, for a limited time if the database never opens."""
         self._ready.wait(_INDEX_SECONDS)
 
     @property
@@ -86,17 +88,17 @@ class Writer:
         return self.folder / info.namespace.hex()[:16] / name
 
     def budget(self) -> int:
-        """Bytes that may be on disk now."""
+        """Bytes now allowed on disk."""
         try:
             free = shutil.disk_usage(self.folder.parent).free
         except OSError:
-            # not known: nothing is evicted for that
+            # free space is unknown: evict nothing
             return self._records.disk_size
         return budget(self._most, self._records.disk_size, free)
 
     def set_limits(self, allowed: bool, most_gb: int) -> None:
         self._allowed, self._most = allowed, most_gb * GB
-        # the user may have made room
+        # the user may have freed space
         self._quiet_until = 0.0
         self._jobs.put(self._shrink)
 
@@ -107,8 +109,8 @@ class Writer:
         self._free.set()
 
     def flush(self, seconds: float) -> bool:
-        """Wait for everything that is queued, and for what that queues: a file that covers
-        another one has the other removed. False when that takes longer."""
+        """Wait for all queued jobs, and for those that they queue: a file that contains another
+        removes the other. False if that takes longer than `seconds`."""
         until = time.monotonic() + seconds
         for _ in range(2):
             done = threading.Event()
@@ -118,7 +120,7 @@ class Writer:
         return True
 
     def close(self, seconds: float) -> None:
-        """Write what is queued for at most `seconds`, leave the rest."""
+        """Finish queued writes for at most `seconds`, and abandon the rest."""
         self._free.set()
         if not self.flush(seconds):
             self._abandon.stop()
@@ -171,7 +173,7 @@ class Writer:
                 state, lambda info: files.pop(self.path(info).name, None) is not None
             )
             self._written = dict(state.written)
-        # files that no row knows: a write was cut off, or a removal
+        # files without a row: an interrupted write or removal
         for path in files.values():
             if path.suffix in (record_file.SUFFIX, PARTIAL):
                 path.unlink(missing_ok=True)
@@ -213,7 +215,7 @@ class Writer:
                 records.let_go(entry)
 
     def _make_room(self, info: RecordInfo) -> bool:
-        """True if the record may be written; older ones go for it."""
+        """True if the record may be written; evicts older ones for it."""
         if not self._allowed or time.monotonic() < self._quiet_until:
             return False
         try:

@@ -1,1 +1,1 @@
-"""Replies from servers with the OpenAI chat API, on a thread of their own."""
+"""Replies from servers with the OpenAI chat API, on a separate thread."""

@@ -1,4 +1,4 @@
-"""Counts every answer of a server below the client, which sets no limits."""
+"""Limits the size of every server response below the client, which sets no limits itself."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from headstart.core.answers import BODY, Answer, AnswerLimits, is_packed
 if TYPE_CHECKING:
     import httpx2
 
-# of a request of this task that is to be answered by a body, not by a stream
+# limits for this task's requests whose response must be a body, not a stream
 _body: ContextVar[AnswerLimits | None] = ContextVar("body", default=None)
 
 
 @contextlib.contextmanager
 def allowed(limits: AnswerLimits) -> Iterator[None]:
-    """Within it this task is answered by bodies with these limits, whatever their heads say."""
+    """Apply these limits to this task's responses, whatever their headers say."""
     before = _body.set(limits)
     try:
         yield
@@ -27,11 +27,11 @@ def allowed(limits: AnswerLimits) -> Iterator[None]:
 
 
 async def bound(response: httpx2.Response) -> None:
-    """Called when the head of an answer is here and before anything of its body is read."""
+    """Limit a response; called after its headers and before its body is read."""
     import httpx2
 
     class Counted(httpx2.AsyncByteStream):
-        """The body of an answer, as long as it is within its limits."""
+        """A response body, checked against its limits as it arrives."""
 
         def __init__(self, stream: httpx2.AsyncByteStream) -> None:
             self._stream = stream

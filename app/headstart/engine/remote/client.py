@@ -1,6 +1,6 @@
-"""The official openai client, told to say no more than a chat needs to one server only.
+"""The official openai client, configured to send only a chat's data, to one server only.
 
-Clients are made on the thread that uses them. The library is imported with the first one.
+Clients are made on the thread that uses them. The first one imports the library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 LIST_SECONDS = 15.0
-# some servers want a key and accept any
+# some servers require a key but accept any
 NO_KEY = "none"
 
 _OWNERS: dict[str, ServerKind] = {
@@ -37,7 +37,7 @@ _OWNERS: dict[str, ServerKind] = {
 }
 
 
-# called when a request of this task was written to its server
+# called once a request of this task has been sent to its server
 on_sent: ContextVar[Callable[[], None]] = ContextVar("on_sent")
 
 
@@ -49,16 +49,17 @@ class ServerOffer(Struct, frozen=True):
 
 
 def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
-    """A client for one connection; raises EnvironmentProblem for a certificate file."""
+    """A client for one connection; raises EnvironmentProblem for an unusable certificate file or
+    proxy."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     try:
         http = DefaultAsyncHttpxClient(
             verify=_trust(connection),
             timeout=Timeout(None, connect=CONNECT_SECONDS, write=60.0, pool=CONNECT_SECONDS),
-            # a redirection would take the words to somebody who was not asked for
+            # a redirect would send the chat to another server than the user chose
             follow_redirects=False,
-            # as would a proxy, which could read them where the way is not encrypted
+            # as would a proxy, which could read an unencrypted chat
             trust_env=connection.url.startswith("https://"),
             event_hooks={"request": [_watch], "response": [bound]},
             headers={"Accept-Encoding": "identity"},
@@ -68,18 +69,18 @@ def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
     client = AsyncOpenAI(
         base_url=connection.url,
         api_key=key or NO_KEY,
-        # who waits and tries again is decided, and told, by the turn
+        # the turn decides on retries and reports them
         max_retries=0,
         http_client=http,
     )
-    # the environment's belong to another service
+    # values from the environment belong to another service
     client.organization = client.project = None
     client._custom_headers = {}
     return client
 
 
 async def _watch(request: Any) -> None:
-    """Have the transport say when the request was written."""
+    """Have the transport report when the request has been sent."""
     sent = on_sent.get(None)
     if sent is None:
         return
@@ -106,7 +107,7 @@ async def list_models(connection: Connection, key: str | None) -> ServerOffer:
 
 
 def _offer(answer: Any, server: str) -> ServerOffer:
-    """Raises ValueError for an answer that is no list of models."""
+    """Raises ValueError for an answer that is not a list of models."""
     found = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(found, list):
         raise ValueError("no list of models")
@@ -120,7 +121,7 @@ def _offer(answer: Any, server: str) -> ServerOffer:
 
 
 def _context(item: dict[str, Any]) -> int:
-    """Tokens of context, by the names that servers have for it."""
+    """Tokens of context, under any of the servers' names for it."""
     meta = item.get("meta")
     places = (item, meta if isinstance(meta, dict) else {})
     for name in ("max_model_len", "n_ctx", "max_context_length", "context_length"):

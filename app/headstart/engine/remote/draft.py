@@ -1,4 +1,4 @@
-"""Drafts for a server's model, as values: the text that is checked there, and who writes it."""
+"""Drafts for a server's model: the draft text, and the protocols of its writers."""
 
 from __future__ import annotations
 
@@ -19,65 +19,67 @@ class Draft(Struct, frozen=True):
 
 
 class RemoteDraft(Protocol):
-    """A model of this computer that goes on with a reply. Raises EnvironmentProblem."""
+    """A local model that continues a reply. Raises EnvironmentProblem."""
 
     @property
     def key(self) -> str: ...
 
     @property
     def prompt(self) -> str | None:
-        """The chat as text by its template, up to where the reply begins; None without one."""
+        """The chat rendered by the draft's template, up to the start of the reply; None without
+        one."""
         ...
 
     async def write(self, reply: str, tokens: int) -> Draft:
-        """At most so many tokens after `reply`; a cancel ends it."""
+        """Write at most `tokens` tokens after `reply`; a cancel ends it."""
         ...
 
 
-# text, where it is from, and how many tokens: whether the reply has ended with it
+# takes a text, its origin and its number of tokens; returns the finish reason if it ended the reply
 Take = Callable[[str, Origin, int], FinishReason | None]
 
 
 class RemoteDrafting(Protocol):
-    """Drafts of one reply, as its turn sees them (`drafting.rounds`)."""
+    """The turn's view of the drafts of one reply (`drafting.rounds`)."""
 
-    # nothing more is drafted
+    # true if drafting has ended
     off: bool
-    # as the server counts them, where it has said so
+    # the server's own count, if reported
     prompt_tokens: int | None
 
     @property
     def goes_on_as_text(self) -> bool:
-        """True if the stream can go on from text of the reply."""
+        """True if the stream can continue a reply given as text."""
         ...
 
     @property
     def may_want(self) -> bool:
-        """True if `wants` has to be asked at all."""
+        """True if `wants` needs to be called at all."""
         ...
 
     def wants(self, reply: str) -> bool:
-        """True if the stream is to be left now."""
+        """True if the turn should leave the stream now."""
         ...
 
     def streamed(self, characters: int) -> None:
-        """An event with so many characters came."""
+        """Note an event with `characters` characters of text."""
         ...
 
     async def rounds(self, reply: str, take: Take) -> FinishReason | None:
-        """Draft and have it checked until the stream is faster; whether the reply has ended."""
+        """Draft and have the drafts checked until the stream is faster; returns the finish reason
+        if the reply ended."""
         ...
 
     async def open_text(self, reply: str, parameters: dict[str, Any]) -> Any: ...
 
     def final_stats(self, generated: int) -> SpeculationStats | None:
-        """The figures for a reply of so many tokens; None where nothing was drafted."""
+        """The stats of a reply of `generated` tokens; None if nothing was drafted."""
         ...
 
 
 def drafts_possible(request: RemoteRequest) -> bool:
-    """True if the reply can be drafted at all: only greedy text without reasoning can be checked,
-    and only text that nothing else restricts."""
+    """True if the reply can be drafted at all: only greedy, unrestricted text without reasoning can
+    be checked."""
     sampling = request.sampling
     return (
         request.speculation.enabled

@@ -1,16 +1,16 @@
-"""A reply's beginning that a server repeats, told from new text. Pure."""
+"""Separates the beginning of a reply that a server repeats from new text. Pure."""
 
 from __future__ import annotations
 
 from headstart.core.servers import Connection
 
-# these go on without saying again what they were given. Templates may cut blanks off its end, which
-# are then the first that they write
+# these continue without repeating the given text. Templates may strip blanks from its end, which
+# these servers then write first
 _NO_ECHO = ("vllm", "sglang")
 
 
 def as_sent(connection: Connection, reply: str) -> str:
-    """The beginning of a reply as such a server is to get it."""
+    """The beginning of a reply in the form to send to a server."""
     return reply.rstrip() or reply if connection.kind in _NO_ECHO else reply
 
 
@@ -24,8 +24,8 @@ class Echoed:
         self._said = ""
 
     def new(self, content: str) -> str:
-        """New text only: some servers say again what they were given to go on from, and others
-        begin again with the same words."""
+        """Only the new text: some servers repeat the given beginning before they continue, and
+        others start again with the same words."""
         if not self._left:
             return content
         said = self._said + content
@@ -35,11 +35,11 @@ class Echoed:
         if self._left.startswith(said):
             self._said = said
             return ""
-        # other words: nothing was said again
+        # different text: nothing was repeated
         self._left = ""
         return said
 
     def rest(self) -> str:
-        """Text that looked repeated when the stream ended inside it."""
+        """Text held back as a possible repetition when the stream ended."""
         rest, self._left, self._said = self._said if self._left else "", "", ""
         return rest

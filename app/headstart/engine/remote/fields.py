@@ -1,4 +1,4 @@
-"""The events of a stream as plain dictionaries, whatever the client made of them."""
+"""Converts the client's objects for stream events to plain dictionaries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headstart.engine.remote import problems
 
 
 def fields_of(value: Any) -> Mapping[str, Any]:
-    """The fields of a part of an event; none of something that is no such part."""
+    """The fields of a part of an event; empty for any other value."""
     if isinstance(value, dict):
         return value
     extra = getattr(value, "model_extra", None)
@@ -20,7 +20,7 @@ def fields_of(value: Any) -> Mapping[str, Any]:
 
 
 def plain_stats(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Figures as dictionaries: the client makes objects of those that it knows."""
+    """Stats as dictionaries: the client makes objects of those that it knows."""
     found = {}
     for name in ("usage", "timings", "stats"):
         value = event.get(name)
@@ -30,7 +30,7 @@ def plain_stats(event: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 async def whole_reply(response: Any, kind: str, connection: Connection) -> Mapping[str, Any]:
-    """A reply that came in one piece instead of a stream. Raises ServerProblem, ValueError."""
+    """A reply sent in one piece instead of a stream. Raises ServerProblem, ValueError."""
     if "json" not in kind:
         raise problems.foreign(connection, kind.partition(";")[0])
     body = bytearray()

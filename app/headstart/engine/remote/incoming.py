@@ -1,4 +1,4 @@
-"""The text of a server's stream as it is kept: whole characters, reasoning apart, nothing twice."""
+"""Cleans the text of a server's stream: whole characters, reasoning separate, no repeated text."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote.echoed import Echoed
 from headstart.engine.remote.problems import too_long
 
-# characters of a reply, reasoning included: some hundred thousand words
+# characters of a reply, reasoning included: several hundred thousand words
 _LONGEST_REPLY = 4_000_000
-# the weight of an event without text
+# characters that each event counts as, besides its text
 _EVENT = 40
 
 
 class Incoming:
-    """`text` is what came so far; `sent` what was sent as the beginning of the reply, and may come
-    back in front of the rest."""
+    """The text of one reply. `text`: the received text; `sent`: the beginning of the reply sent to
+    the server, which it may repeat before the rest."""
 
     def __init__(self, connection: Connection, stop: Sequence[str], sent: str) -> None:
         self._connection = connection
         self.text = TextStream(stop)
         self.text.follow("", sent)
         self._echo = Echoed(connection, sent)
-        # characters that are cut between two events
+        # joins characters split between two events
         self._contents, self._thoughts = WholeText(), WholeText()
         self._size = 0
 
     def begin_again(self, sent: str) -> None:
-        """Another stream goes on after `sent`."""
+        """Prepare for another stream, which continues `sent`."""
         self._echo = Echoed(self._connection, sent)
 
     def content(self, text: str) -> Iterable[TextPiece]:
-        """Raises ServerProblem, as the next one does, where a reply never ends."""
+        """Text of the content. Raises ServerProblem, like `reasoning`, if a reply never ends."""
         self._count(len(text))
         return self.text.push(self._echo.new(self._contents.push(text)).encode())
 
     def reasoning(self, text: str) -> list[TextPiece]:
-        """Text that came apart from the content."""
+        """Reasoning that the server sends separately from the content."""
         self._count(len(text))
         return _thought(self._thoughts.push(text))
 
     def event(self) -> None:
-        """An event came, with or without text. Raises ServerProblem where that never ends."""
+        """Note an event, with or without text. Raises ServerProblem if the events never end."""
         self._count(_EVENT)
 
     def _count(self, size: int) -> None:
@@ -59,7 +59,7 @@ class Incoming:
         return self.text.push(whole(text).encode(), origin)
 
     def rest(self, ended: bool) -> list[TextPiece]:
-        """Text that was held back; `ended`: the reply is whole."""
+        """Text held back; `ended`: the reply is complete."""
         pieces = _thought(self._thoughts.rest())
         half = self._echo.new(self._contents.rest())
         pieces.extend(self.text.push((half + self._echo.rest()).encode()))

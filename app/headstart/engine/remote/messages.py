@@ -1,4 +1,4 @@
-"""Messages as servers take them: text, or for models that see, images and text. Pure."""
+"""Messages in the servers' form: text, or images and text for models with vision. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.servers import ServerKind
 
-# how servers say that the model sees nothing, or that a message has to be plain text
+# servers' words for a model without vision, or for a message that must be plain text
 _BLIND = re.compile(
     r"image|vision|multi-?modal|mmproj|media|content|string_type|valid string", re.IGNORECASE
 )
 
 
 def messages_of(messages: Sequence[PromptMessage], images: bool) -> list[dict[str, Any]]:
-    """With `images`, or with the labels that stand for them in the text."""
+    """The messages with `images`, or only with their labels in the text."""
     return [
         {
             "role": message.role.value,
@@ -30,8 +30,8 @@ def messages_of(messages: Sequence[PromptMessage], images: bool) -> list[dict[st
 
 
 def response_format(schema: str, kind: ServerKind) -> dict[str, Any]:
-    """Parameters that hold an answer to a JSON Schema; raises EnvironmentProblem where it is
-    none."""
+    """Parameters that constrain an answer to a JSON Schema; raises EnvironmentProblem for an
+    invalid one."""
     try:
         parsed = json.loads(schema)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A chat's sampling as a server takes it, and what is left of that where it refuses some. Pure."""
+"""A chat's sampling parameters in a server's form, reduced where the server refuses some. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headstart.core.servers import parameter_names
 from headstart.engine.remote.messages import response_format
 from headstart.engine.remote.prediction import edited_text
 
-# how servers say that they do not know a setting
+# servers' words for an unknown setting
 _REFUSED = re.compile(
     r"unsupported|not supported|unknown|unrecognized|unexpected|extra|not permitted|not allowed"
     r"|does not support",
@@ -24,11 +24,11 @@ class Parameters:
     def __init__(self, request: RemoteRequest) -> None:
         self._request = request
         self._chosen = self._choose()
-        # whether the figures are asked for at the end of a stream
+        # true if the stats are requested at the end of a stream
         self.with_usage = True
 
     def left(self, tokens: int) -> dict[str, Any]:
-        """For what the reply may still have after so many tokens."""
+        """The parameters for the rest of a reply after `tokens` tokens."""
         limit = self._request.sampling.max_tokens
         more = {
             name: max(1, limit - tokens)
@@ -38,18 +38,18 @@ class Parameters:
         return self._chosen | more
 
     def give_way(self, error: Any) -> list[str] | None:
-        """Leave out what the server (`error` is its answer) says it does not take: the settings
-        that the user should know of; None where it names nothing."""
+        """Drop the settings that the server refuses in its answer `error`; returns those to report
+        to the user, None if it names none."""
         said, named = f"{error.message} {error.body}", getattr(error, "param", None)
         if self.with_usage and "stream_options" in said:
             self.with_usage = False
             return []
         if "prediction" in self._chosen and "prediction" in f"{said} {named}":
-            # with it, some take no limits and no penalties: it is the one that can be spared
+            # some servers take no limits and no penalties with it: it is the least important
             del self._chosen["prediction"]
             return ["prediction"]
         if named is None and not _REFUSED.search(said):
-            # a value, or the length of the chat: not the setting as such
+            # the problem is a value, or the length of the chat, not the setting itself
             return None
         if "max_completion_tokens" in said and "max_tokens" in self._chosen:
             self._chosen["max_completion_tokens"] = self._chosen.pop("max_tokens")
@@ -64,7 +64,7 @@ class Parameters:
         return refused or None
 
     def _choose(self) -> dict[str, Any]:
-        """The chat's sampling by the names that this server has for it."""
+        """The chat's sampling under this server's parameter names."""
         sampling, kind = self._request.sampling, self._request.model.connection.kind
         names = parameter_names(kind)
         chosen: dict[str, Any] = {names[name]: getattr(sampling, name) for name in names}
@@ -74,7 +74,7 @@ class Parameters:
         if sampling.seed == 0:
             chosen["seed"] = 0
         if chosen.get("top_k") == 0:
-            # off is -1 for some, and what every server does with as many as there are
+            # off is -1 for some servers, and 0 for the others
             chosen["top_k"] = -1 if kind in ("vllm", "sglang") else 0
         if "stop" in chosen:
             chosen["stop"] = list(sampling.stop)

@@ -1,7 +1,7 @@
-"""Prediction of a reply to "change this text": the text as it was.
+"""Predicts the reply to "change this text": the original text.
 
-Some servers take it with the request (`prediction`) and write what has not changed much faster; the
-user says which ones, because some charge for the parts that turn out otherwise. Pure.
+Some servers take it with the request (`prediction`) and write unchanged parts much faster; the user
+names these servers, because some charge for wrong predictions. Pure.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
 
-# shorter texts are written soon enough, and longer instructions are no instructions to edit
+# shorter texts are fast enough anyway, and longer instructions are not about editing
 _SHORTEST, _LONGEST_WORDS = 200, 600
 _FENCED = re.compile(
     r"^(?P<fence>```+|~~~+)[^\n]*\n(?P<text>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
 )
-# said of a text that is to stay as it is but for something
+# words that ask for an edit of a text
 _EDITS = re.compile(
     r"\b(?:correct|fix|edit|chang|renam|replac|refactor|rewrit|improv|proofread|typo|spelling|add"
     r"|remov|delet|updat|convert|reformat|adjust|modif|korrigier|[äa]nder|ersetz|erg[äa]nz|verbesser"
@@ -27,8 +27,8 @@ _EDITS = re.compile(
 
 
 def edited_text(messages: Sequence[PromptMessage]) -> str:
-    """The text that the last message asks to be changed: in it, or in the reply before it; "" where
-    it asks for something else."""
+    """The text that the last message asks to change, in it or in the reply before it; "" if it asks
+    for something else."""
     if not messages or messages[-1].role is not Role.USER:
         return ""
     asked = messages[-1].text
@@ -51,7 +51,7 @@ def _longest_block(text: str) -> str:
 
 
 def _pasted(text: str) -> tuple[str, str]:
-    """A long text below, or above, a paragraph with what to do with it; and that paragraph."""
+    """A long text below, or above, a paragraph of instructions; and that paragraph."""
     first, _, rest = text.partition("\n\n")
     if len(rest) >= 2 * _SHORTEST and len(first) <= _LONGEST_WORDS and _EDITS.search(first):
         return rest, first

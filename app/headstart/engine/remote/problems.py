@@ -1,4 +1,4 @@
-"""Faults between here and a server, in plain words with a way out. Pure."""
+"""Problems with servers and connections, in plain words with a remedy. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection
 from headstart.core.text.shown import shortened
 
-# how TLS says that the other side speaks no TLS at all
+# OpenSSL's errors for a server that does not use TLS
 _NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
 
 
 class ServerProblem(EnvironmentProblem):
-    """The server, or the way to it. `again` in seconds: worth another try then."""
+    """A problem of the server or the connection. `again`: seconds after which to try again, None
+    for never."""
 
     def __init__(self, code: str, *, again: float | None = None, **facts: object) -> None:
         super().__init__(code, quotes=False, **facts)
@@ -26,7 +27,7 @@ class ServerProblem(EnvironmentProblem):
 
     @property
     def for_log(self) -> str:
-        """Servers quote what they were sent: their words stay out of the log."""
+        """The text for the log, without the server's words, which may quote the chat."""
         return f"a server's problem: {type(self.__cause__).__name__}"
 
 
@@ -44,12 +45,12 @@ def unreadable(connection: Connection) -> ServerProblem:
 
 
 def too_long(connection: Connection) -> ServerProblem:
-    """More came in one piece, or in all, than anything of a chat has."""
+    """More data came, in one piece or in total, than any chat reply has."""
     return ServerProblem("answer-too-long", host=connection.host)
 
 
 def foreign(connection: Connection, what: str = "") -> ServerProblem:
-    """Whatever answers there is no such server."""
+    """The address does not belong to a chat server."""
     return ServerProblem(
         "not-a-chat-server", host=connection.host, detail=f" ({what})" if what else ""
     )
@@ -58,7 +59,7 @@ def foreign(connection: Connection, what: str = "") -> ServerProblem:
 def explain(
     error: Exception, connection: Connection, model: str = "", secret: str = ""
 ) -> EnvironmentProblem:
-    """An exception of the client, or of what lies below it; `secret` is blotted out."""
+    """The problem behind an exception of the client or of the layers below; removes `secret`."""
     problem = _explained(error, connection, model)
     if len(secret) > 3:
         problem.told = problem.told.without(secret)
@@ -93,7 +94,7 @@ def _explained(error: Exception, connection: Connection, model: str) -> Environm
         return ServerProblem("no-answer", host=host)
     if any("ProtocolError" in _kind(cause) for cause in causes):
         if "without sending a response" in texts:
-            # servers close connections that nobody used for a while: once more, at once
+            # servers close idle connections: try once more, at once
             return ServerProblem("server-hangs-up", host=host, again=0.0)
         if "incomplete" in texts or "peer closed" in texts:
             return cut(connection)
@@ -132,7 +133,7 @@ def _status(error: Any, connection: Connection, model: str) -> ServerProblem:
 
 
 def _wait(error: Any) -> float:
-    """Delay that the server asks for."""
+    """Seconds to wait, from the server's `retry-after`."""
     try:
         return min(60.0, max(0.5, float(error.response.headers.get("retry-after", "2"))))
     except ValueError:
@@ -140,7 +141,7 @@ def _wait(error: Any) -> float:
 
 
 def _said(error: Any) -> str:
-    """The server's own reason; nothing where it sent a web page."""
+    """The server's own reason; empty if it sent a web page."""
     found = error.body
     for _ in range(3):
         if isinstance(found, dict):

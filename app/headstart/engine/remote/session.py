@@ -1,8 +1,8 @@
-"""The session with servers: one thread with one event loop, and any number of requests on it.
+"""The session with servers: one thread with one event loop for any number of requests.
 
-`stream` is called on the program's event loop. A server that is silent keeps neither a local model
-nor another server waiting, and a stop ends any wait at once. Nothing is loaded here; what talks to
-servers is imported with the first request, on the session's thread.
+`stream` is called on the app's event loop. A silent server blocks neither a local model nor another
+server, and a stop ends any wait at once. The client is imported with the first request, on the
+session's thread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class RemoteStream(Stream):
-    """`sent` is done when the request is on its way, or nothing will be sent any more."""
+    """A stream of a reply. `sent` is done once the request has been sent, or never will be."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
@@ -57,28 +57,28 @@ class _Kept(Struct):
     connection: Connection
     key: str | None
     client: AsyncOpenAI
-    # replies that it is bringing now
+    # replies and measurements in progress
     users: int = 0
 
 
 class RemoteSession:
-    """`key_of` gives the key of an account; it may ask the system's keychain, and is called on a
-    further thread, so that a stop is heard meanwhile."""
+    """Owns the session's thread. `key_of` gives the key of an account; it may ask the system's
+    keychain, so it is called on a separate thread, during which a stop still works."""
 
     def __init__(self, key_of: Callable[[str], str | None]) -> None:
         self._key_of = key_of
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        # by connection; one that was changed gets a client of its own
+        # by connection; a changed one gets a new client
         self._clients: dict[str, _Kept] = {}
         self._closing = False
-        # by connection, model and draft; and what is being learned of a connection
+        # by model, URL and draft; and the running measurements by connection
         self.gains: dict[tuple[str, str, str], ServerGain] = {}
         self._learning: dict[str, asyncio.Task[None]] = {}
 
     def stream(self, request: RemoteRequest, draft: RemoteDraft | None = None) -> RemoteStream:
-        """Send one request; the last event is Finished or Failed. `draft` may write ahead."""
+        """Send one request; the last event is Finished or Failed. `draft` may draft the reply."""
         stream = RemoteStream(asyncio.get_running_loop())
         if self._closing:
             stream.cancel()
@@ -88,13 +88,13 @@ class RemoteSession:
         return stream
 
     async def list_models(self, connection: Connection) -> ServerOffer:
-        """Models of a server. Raises EnvironmentProblem; a cancel ends it at once."""
+        """The models of a server. Raises EnvironmentProblem; a cancel ends it at once."""
         asked = asyncio.run_coroutine_threadsafe(self._list(connection), self._started())
         return await asyncio.wrap_future(asked)
 
     @property
     def learning(self) -> bool:
-        """True if something is being measured after a reply; from any thread."""
+        """True while drafting is being measured after a reply; from any thread."""
         return any(not task.done() for task in list(self._learning.values()))
 
     def close(self, timeout: float = 5.0) -> None:
@@ -156,7 +156,7 @@ class RemoteSession:
         def ended(task: asyncio.Task[None]) -> None:
             self._tasks.discard(task)
             if task.cancelled():
-                # before its first step: nothing has told the stream
+                # cancelled before its first step: the stream has not been ended
                 stream.put(None)
                 stream.mark_sent()
 
@@ -165,7 +165,7 @@ class RemoteSession:
     async def _perform(
         self, request: RemoteRequest, stream: RemoteStream, draft: RemoteDraft | None
     ) -> None:
-        """Run one request; whatever happens, its stream ends with one final event."""
+        """Run one request; its stream always ends with one final event."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
 
@@ -236,7 +236,7 @@ class RemoteSession:
         turn: RemoteTurn,
         stats: TurnStats,
     ) -> None:
-        """Measure what drafting would have gained, while nobody waits."""
+        """Measure the possible gain of drafting, while no user waits."""
         whole = stats.finish in (FinishReason.END, FinishReason.LENGTH)
         if not whole or turn.reasoned or scorer.request.reply_so_far:
             return
@@ -259,7 +259,7 @@ class RemoteSession:
         self._tasks.discard(task)
         if self._learning.get(kept.connection.id) is task:
             del self._learning[kept.connection.id]
-        # a task of its own: the one that learned may never have begun
+        # a separate task, because the learning one may never have begun
         leaving = asyncio.get_running_loop().create_task(self._leave(kept))
         self._tasks.add(leaving)
         leaving.add_done_callback(self._tasks.discard)
@@ -271,7 +271,8 @@ class RemoteSession:
         await self._close_left(kept)
 
     async def _client_of(self, connection: Connection) -> _Kept:
-        """The client of this connection; kept, so that the next turn needs no new handshake."""
+        """The client of this connection; kept open, so that the next turn needs no new
+        handshake."""
         from headstart.engine.remote.client import open_client
         from headstart.engine.remote.problems import explain
 
@@ -289,7 +290,7 @@ class RemoteSession:
                 try:
                     await self._close_left(known)
                 except BaseException:
-                    # a stop meanwhile: nobody is going to give it back
+                    # stopped meanwhile: the caller will not release the new client
                     kept.users -= 1
                     raise
             return kept
@@ -297,7 +298,7 @@ class RemoteSession:
         return known
 
     async def _close_left(self, kept: _Kept) -> None:
-        """Close a client that was replaced, when the last reply that it brings is whole."""
+        """Close a replaced client once its last user has finished."""
         if not kept.users and self._clients.get(kept.connection.id) is not kept:
             with contextlib.suppress(Exception):
                 await kept.client.close()

@@ -1,4 +1,4 @@
-"""Servers' reports about a reply: tokens, cached prefixes, drafts. Pure; nothing is trusted.
+"""Parses servers' stats of a reply: tokens, cached prefixes, drafts. Pure; trusts no value.
 
 The usual fields are those of the OpenAI API (`usage`); llama.cpp's server adds `timings`, LM
 Studio `stats`.
@@ -15,7 +15,7 @@ from headstart.core.chats.values import SpeculationStats
 
 
 class Reported(Struct):
-    """The last of each figure that came; None where the server said nothing."""
+    """The latest value of each stat; None if the server did not report it."""
 
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
@@ -24,11 +24,11 @@ class Reported(Struct):
     generate_seconds: float | None = None
     drafted: int | None = None
     accepted: int | None = None
-    # of the generated ones: thought without being sent
+    # generated tokens of reasoning that was not sent
     hidden_tokens: int | None = None
 
     def take(self, chunk: Mapping[str, Any]) -> None:
-        """Look for figures in one event of a stream."""
+        """Take the stats in one event of a stream."""
         usage = _mapping(chunk.get("usage"))
         self.prompt_tokens = _count(usage, "prompt_tokens", self.prompt_tokens)
         self.generated_tokens = _count(usage, "completion_tokens", self.generated_tokens)

@@ -1,7 +1,7 @@
-"""One reply from a server: request, stream of text, figures; on the remote thread's event loop.
+"""One reply from a server: request, stream of text, stats; on the remote thread's event loop.
 
-Whatever the server does, the turn ends: each event has a time by which it must have come, and
-text that came is given on before a problem is told.
+The turn ends whatever the server does: each event has a timeout, and received text is passed on
+before a problem is reported.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
     from headstart.engine.remote.draft import RemoteDrafting
 
-# the first word may take so many times the timeout: the prompt is prefilled in silence
+# events up to the first token may take this many times the timeout: servers prefill in silence
 FIRST_TIMES = 10
 TRIES = 4
-# seconds for figures after the end of a reply
+# seconds to wait for stats after the end of a reply
 LAST_SECONDS = 5.0
-# names of an end that was none
+# finish reasons of a broken reply
 _BROKEN = ("abort", "error")
 _FINISHES = {
     "stop": FinishReason.END,
@@ -57,7 +57,7 @@ _FINISHES = {
 
 
 class RemoteTurn:
-    """`run` is called once, on the loop that the client belongs to."""
+    """One reply; `run` is called once, on the client's event loop."""
 
     def __init__(
         self,
@@ -74,12 +74,12 @@ class RemoteTurn:
         self._request = request
         self._emit = emit
         self._signal = stop
-        # the sent beginning of the reply
+        # the beginning of the reply: before this turn, and as sent with the present request
         self._before = self._sent = request.reply_so_far.text
         self._incoming = Incoming(self._connection, request.sampling.stop, self._sent)
         self._text = self._incoming.text
         self.thought = False
-        # whether the stream was left for drafts; tokens when it was opened last
+        # whether the stream was ever left for drafts; the number of tokens when it was last opened
         self.left = False
         self._opened_with = 0
         self._started = time.perf_counter()
@@ -91,7 +91,7 @@ class RemoteTurn:
         self.with_images = any(message.images for message in request.messages)
 
     async def run(self) -> TurnStats:
-        """Emit the whole turn; raises EnvironmentProblem after the text that came."""
+        """Emit the whole turn; raises EnvironmentProblem after the received text."""
         finish = FinishReason.CANCELLED
         try:
             finish = await self._write()
@@ -115,12 +115,12 @@ class RemoteTurn:
 
     @property
     def _has_come(self) -> bool:
-        """True if the stream that was opened last has brought anything."""
+        """True if the last opened stream has brought any text."""
         return self._reply.tokens > self._opened_with
 
     @property
     def _as_text(self) -> bool:
-        """True if the reply is gone on with as text, not as a chat."""
+        """True if the reply is continued as plain text, not as a chat."""
         return bool(self._sent) and self._drafting is not None and self._drafting.goes_on_as_text
 
     @property
@@ -129,9 +129,9 @@ class RemoteTurn:
 
     @property
     def prompt_tokens(self) -> int | None:
-        """Prompt tokens that the server reported, as far as it did."""
+        """The server's reported prompt tokens, if any."""
         if self._drafting is not None and self.left:
-            # a stream that went on has read what was written as well
+            # a resumed stream counts the reply so far as prompt
             return self._drafting.prompt_tokens
         return self._reported.prompt_tokens
 
@@ -153,7 +153,7 @@ class RemoteTurn:
         raise AssertionError("unreachable")
 
     async def _go_on(self) -> FinishReason:
-        """The stream, and rounds of drafts wherever it is left for them."""
+        """Run the stream, and rounds of drafts whenever it is left for them."""
         while True:
             self._opened_with = self._reply.tokens
             finish = await self._stream()
@@ -169,7 +169,7 @@ class RemoteTurn:
             self._incoming.begin_again("" if self._as_text else self._sent)
 
     async def _stream(self) -> FinishReason | None:
-        """None: it was left, with all that had come."""
+        """Run the stream to its end; None: it was left for drafts."""
         timeout = float(self._connection.timeout)
         limit = timeout * FIRST_TIMES
         events = self._events()
@@ -184,7 +184,7 @@ class RemoteTurn:
                     raise problems.silent(self._connection, limit) from error
                 except problems.ServerProblem:
                     if self._finish is not None:
-                        # the reply is whole; what is missing are figures
+                        # the reply is complete; only stats are missing
                         break
                     raise
                 if event is None:
@@ -200,7 +200,7 @@ class RemoteTurn:
                 if self._is_left():
                     return None
         finally:
-            # closing tells the server to stop writing; a server that does not hear it is left
+            # closing tells the server to stop writing; one that does not react is abandoned
             try:
                 async with asyncio.timeout(1.0):
                     await events.aclose()
@@ -230,24 +230,24 @@ class RemoteTurn:
         except AnswerTooLong as error:
             raise problems.too_long(self._connection) from error
         except (ValueError, RecursionError) as error:
-            # JSON that is none, bytes that are no text
+            # invalid JSON, or bytes that are not text
             raise problems.unreadable(self._connection) from error
         except OSError as error:
             raise problems.cut(self._connection) from error
         except Exception as error:
-            # whatever the client and what lies below it raise, it began over there
+            # whatever the client and the layers below raise, the server caused it
             secret = self._client.api_key
             raise problems.explain(error, self._connection, self._model.id, secret) from error
 
     async def _open_as_taken(self) -> Any:
-        """The stream, without what the server says that it does not take."""
+        """Open the stream, dropping the parameters that the server refuses."""
         import openai
 
         while True:
             try:
                 return await self._open()
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                # each time something goes, until there is nothing left to leave out
+                # each attempt drops something, until nothing is left to drop
                 if not self._gives_way(error) and not self._without_images(error):
                     raise
             except (openai.NotFoundError, openai.InternalServerError) as error:
@@ -280,7 +280,7 @@ class RemoteTurn:
         )
 
     def _gives_way(self, error: Any) -> bool:
-        """Leave out what the server says it does not take; False when it names nothing."""
+        """Drop the settings that the server refuses; False if it names none."""
         refused = self._parameters.give_way(error)
         if refused:
             less = told("server-takes-less", host=self._model.host, settings=", ".join(refused))
@@ -288,7 +288,7 @@ class RemoteTurn:
         return refused is not None
 
     def _without_images(self, error: Any) -> bool:
-        """Leave images out where the server says that its model sees none."""
+        """Drop images if the server says that its model has no vision; True if so."""
         if not self.with_images or not about_images(f"{error.message} {error.body}"):
             return False
         self.with_images = False
@@ -330,11 +330,11 @@ class RemoteTurn:
 
     @property
     def _written(self) -> str:
-        """The reply, what was there before included."""
+        """The whole reply, with the text from before this turn."""
         return self._before + self._text.so_far.text
 
     def _is_left(self) -> bool:
-        """True if drafts are checked from here on."""
+        """True if the stream should be left for drafts now."""
         return (
             self._drafting is not None
             and self._drafting.may_want
@@ -346,7 +346,7 @@ class RemoteTurn:
         )
 
     def _take_text(self, text: str, origin: Origin, tokens: int) -> FinishReason | None:
-        """Show what was confirmed; how the reply has ended with it, if it has."""
+        """Show confirmed text; returns the finish reason if the reply ended with it."""
         self._reply.tokens += tokens
         self._last_at = time.perf_counter()
         self._reply.add(self._incoming.drafted(text, origin))
@@ -357,7 +357,8 @@ class RemoteTurn:
         return FinishReason.LENGTH if limit and self._reply.tokens >= limit else None
 
     def _count(self) -> None:
-        """Most servers send an event for each token; the right number comes at the end."""
+        """Count an event as a token, as most servers send one per token; the exact number comes at
+        the end."""
         self._reply.tokens += 1
         self._reply.begin()
         self._last_at = time.perf_counter()
@@ -372,15 +373,15 @@ class RemoteTurn:
         said, first = self._reported, self._reply.first_at
         generated = self._reply.tokens if said.generated_tokens is None else said.generated_tokens
         if said.hidden_tokens and not self.thought:
-            # thought in silence before the first word: not part of the speed of what follows
+            # hidden reasoning before the first word: not part of the speed of the visible text
             generated = max(self._reply.tokens, generated - said.hidden_tokens)
-        # of a server that does not say what it found in its cache, nothing is known to be reused
+        # reuse is unknown for a server that does not report its cache
         prompt = 0 if said.cached_tokens is None else self.prompt_tokens or 0
         seconds = 0.0 if first is None else self._last_at - first
         speculation = said.speculation
         if self._drafting is not None:
             if self.left:
-                # each request told of its own part only
+                # each request reported only its own part
                 generated = self._reply.tokens
             speculation = self._drafting.final_stats(generated) or speculation
         if self._reply.tokens <= 1 and said.generate_seconds is not None:

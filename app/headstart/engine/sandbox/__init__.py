@@ -1,1 +1,1 @@
-"""Chat templates: strangers' programs, run with limits."""
+"""A sandbox for chat templates: untrusted programs, run with limits."""

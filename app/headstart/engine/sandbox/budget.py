@@ -1,9 +1,9 @@
-"""Limits of chat templates while they are compiled and rendered: time, steps and memory.
+"""Limits on compiling and rendering chat templates: time, steps and memory.
 
-Everything in a template that can loop or grow asks here first. The clock is the processor time of
-the thread, so that a busy computer stops nothing. Memory is what the process has grown by since the
-rendering began, looked at whenever a template has made some megabytes: what it made and dropped
-again costs nothing.
+Everything in a template that can loop or grow is charged in this module first. The clock is the
+thread's processor time, so that a busy computer stops no template. Memory is the growth of the
+process since the rendering began, checked after every few megabytes that a template makes: values
+made and dropped again cost nothing.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ import psutil
 
 # steps of loops in one rendering; a long chat takes some ten thousand
 MOST_STEPS = 3_000_000
-# of processor time, for one rendering or for all that are made to find what a template wants
+# processor time, for one rendering or for all trial renderings that find a template's needs
 MOST_SECONDS = 1.0
-# more of both for each message: some templates go through all earlier ones at each
+# extra steps and time for each message: some templates loop over all earlier ones at each
 STEPS_EACH, SECONDS_EACH = 5_000, 0.005
-# bytes that a rendering may have at once, and that one value may have
+# bytes that a rendering may hold at once, and bytes of one value
 MOST_BYTES, LARGEST = 90_000_000, 40_000_000
 _LOOK_EACH = 6_000_000
-# how often the slow clock is read, by the quick one
+# seconds on the quick clock between readings of the slow one
 _CLOCK_EACH = 0.02
 
 
 class TooMuch(jinja2.TemplateError):
-    """The template loops for too long, or makes too much."""
+    """The template takes too long, or makes too much."""
 
 
 class _State(threading.local):
     depth = 0
     steps = 0
-    # bytes made so far, and when the memory was looked at last
+    # bytes made so far, bytes made at the last check of memory, and memory at the start
     made = looked = began_with = 0
-    # by the quick clock: when the slow one is read again; by the slow one: the end
+    # the next reading of the slow clock, on the quick one; the deadline, on the slow one
     soon = ends = 0.0
 
 
@@ -48,7 +48,8 @@ _state = _State()
 
 @contextlib.contextmanager
 def allowance(messages: int = 0) -> Iterator[None]:
-    """Time and memory for all that is rendered and compiled within: an inner one gets no more."""
+    """Grant time and memory for all rendering and compiling inside; a nested allowance adds
+    none."""
     if not _state.depth:
         _state.ends = time.thread_time() + MOST_SECONDS + messages * SECONDS_EACH
         _state.soon = 0.0
@@ -63,14 +64,15 @@ def allowance(messages: int = 0) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counting(messages: int = 0) -> Iterator[None]:
-    """One rendering of so many messages, or compiling one template: its steps too."""
+    """Grant time, memory and steps for rendering `messages` messages, or for compiling a
+    template."""
     with allowance(messages):
         _state.steps = MOST_STEPS + messages * STEPS_EACH
         yield
 
 
 def tick() -> None:
-    """Raises TooMuch where the time is over. Cheap: it is asked at every comparison."""
+    """Raises TooMuch when the time is over. Cheap: every comparison calls it."""
     if time.perf_counter() > _state.soon:
         _read_clock()
 
@@ -83,14 +85,15 @@ def step(count: int) -> None:
 
 
 def charge(size: int) -> None:
-    """Charge bytes that are about to be made, or were."""
+    """Charge bytes that are about to be made, or were just made."""
     tick()
     if size > LARGEST:
         raise TooMuch("it makes too much at once")
     _state.made += size
     if _state.made - _state.looked > _LOOK_EACH:
         _state.looked = _state.made
-        # another thread may grow too: a template that made less than the limit cannot hold it
+        # other threads may grow the process too, so a template that made less than the limit is
+        # safe
         if _state.made > MOST_BYTES and _resident() - _state.began_with + size > MOST_BYTES:
             raise TooMuch("it makes too much")
 

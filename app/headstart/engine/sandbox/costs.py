@@ -1,6 +1,6 @@
-"""Cost in bytes of templates' methods and filters, charged before they run.
+"""Costs in bytes of templates' methods and filters, charged before they run.
 
-Those that are not known here are costly: their texts must be short.
+Unknown ones count as costly: their texts must be short.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from headstart.engine.sandbox.sizes import (
 _MOST_INDENT = 1000
 # characters for filters that no chat template needs: some take quadratic time
 _LONGEST_ODD = 20_000
-# bytes beside its characters that a text of its own takes, and a value that is written as JSON
+# overhead in bytes of each separate text, and of each value written as JSON
 _TEXT, _VALUE = 80, 120
-# bytes for each character where a text is split into words by an expression
+# bytes per character where a regular expression splits a text into words
 _WORDS = 64
 _WHITE = " \n\t\r\f\v"
 
@@ -32,7 +32,7 @@ _WHITE = " \n\t\r\f\v"
 
 
 def check_call(called: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Charge the call of a text's or a number's method before it is made."""
+    """Charge a call of a text's or a number's method in advance."""
     tick()
     owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "")
     if isinstance(owner, str | bytes):
@@ -47,7 +47,7 @@ def check_call(called: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -
 
 
 def _light(_text: Any, _given: list[Any]) -> None:
-    """It makes no more than it was given."""
+    """Charge nothing: the result is no larger than the input."""
 
 
 def _cased(text: Any, _given: list[Any]) -> None:
@@ -98,7 +98,7 @@ def _split(text: Any, given: list[Any]) -> None:
 
 
 def _wide_spaces(text: str) -> int:
-    """At most so many spaces and ends of lines that are not ASCII's."""
+    """Upper bound of the number of non-ASCII spaces and line ends."""
     return 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore"))
 
 
@@ -158,11 +158,11 @@ _Named = dict[str, Any]
 
 
 def _free(_value: Any, _given: list[Any], _named: _Named) -> None:
-    """It looks at a value, or goes through it one by one."""
+    """Charge nothing: the filter only looks at a value, or yields its items one by one."""
 
 
 def _text(factor: int) -> Callable[[Any, list[Any], _Named], None]:
-    """A filter that makes a text of a text, which takes so many bytes for each of its own."""
+    """The check of a filter from text to text, charged `factor` bytes for each byte of input."""
 
     def check(value: Any, _given: list[Any], _named: _Named) -> None:
         check_written(value)
@@ -192,7 +192,7 @@ def _padding(value: Any, given: list[Any], named: _Named) -> None:
 
 
 def _indentation(given: list[Any], named: _Named) -> int:
-    """Characters of the widest; raises TooMuch."""
+    """The widest indentation in characters; raises TooMuch."""
     widest = 0
     for one in (*given, *named.values()):
         width = len(one) if isinstance(one, str) else one if type(one) is int else 0
@@ -235,7 +235,7 @@ def _join(value: Any, given: list[Any], named: _Named) -> None:
 
 
 def _added(value: Any, given: list[Any], named: _Named) -> None:
-    """`sum`, which copies what it has at each step where it adds lists."""
+    """Charge `sum`, which copies its result at each step when it adds lists."""
     if hasattr(type(value), "__len__"):
         start = named.get("start", given[1] if len(given) > 1 else 0)
         step(len(value))
@@ -278,20 +278,20 @@ _FILTERS: dict[str, Callable[[Any, list[Any], _Named], None]] = {
     "sum": _added,
     "tojson": _json,
 }
-# those that hold what they are given one by one
+# filters that store all items of an iterator
 _HOLDING = {"list", "sort", "dictsort", "groupby", "unique", "join", "sum", "last", "reverse"}
 
 
 def cost_of(name: str) -> Callable[[Any, list[Any], _Named], None]:
-    """The check of a filter, by its name, before it runs."""
+    """The check to run before the filter of this name."""
     return _FILTERS.get(name, _odd)
 
 
 def holds(name: str) -> bool:
-    """True if a filter keeps all that it is given one by one."""
+    """True if a filter stores all items of an iterator."""
     return name in _HOLDING
 
 
 def is_free(name: str) -> bool:
-    """True if a filter returns something that is there already."""
+    """True if a filter returns an existing value."""
     return cost_of(name) is _free

@@ -1,9 +1,9 @@
-"""The sandbox for chat templates: strangers' programs, in time and memory that are limited.
+"""The sandbox for chat templates: untrusted programs, with limited time and memory.
 
-Jinja's immutable sandbox has no attributes that begin with an underscore, no changes to what it
-is given, no files, no imports. Here every loop, call, filter, test, comparison and text that is put
-together asks `budget` whether there is time and memory left; nothing is computed while a
-template is compiled, and compiling has the same limits.
+Jinja's immutable sandbox allows no attributes that begin with an underscore, no changes to its
+input, no files, no imports. This one also makes every loop, call, filter, test, comparison and
+concatenation ask `budget` for time and memory; no constants are computed while a template is
+compiled, and compiling has the same limits.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from headstart.engine.sandbox.sizes import (
     stored,
 )
 
-# the cost of a call of a macro
+# steps that a macro call costs
 _CALL = 10
 # characters
 _LONGEST_TIME = 200
-# characters of Python that a template is compiled to: Python's compiler cannot be stopped
+# characters of the Python code compiled from a template: Python's compiler cannot be stopped
 _LONGEST_PYTHON = 400_000
 _STEP = "_headstart_step"
 _KEPT = "_headstart_kept"
@@ -56,7 +56,7 @@ _MISSING = object()
 
 @functools.lru_cache(maxsize=8)
 def compiled(source: str) -> jinja2.Template:
-    """Raises TooMuch where it is longer or deeper than any template of a model needs to be."""
+    """Raises TooMuch for a template longer or deeper than any model needs."""
     check_source(source)
     with counting():
         try:
@@ -74,7 +74,7 @@ def render(source: str, values: dict[str, Any]) -> str:
 
 @functools.lru_cache(maxsize=8)
 def variables(source: str) -> frozenset[str]:
-    """The names that the template reads and does not set before; raises TemplateSyntaxError."""
+    """The names that the template reads without setting them first; raises TemplateSyntaxError."""
     check_source(source)
     with counting():
         try:
@@ -86,7 +86,7 @@ def variables(source: str) -> frozenset[str]:
 
 
 class _Generation(jinja2.ext.Extension):
-    """`{% generation %}` marks what a model is trained on; here its body counts, nothing else."""
+    """`{% generation %}` marks training text; rendering uses its body and ignores the tag."""
 
     tags = {"generation"}  # noqa: RUF012
 
@@ -96,7 +96,7 @@ class _Generation(jinja2.ext.Extension):
 
 
 class _Limits(jinja2.visitor.NodeTransformer):
-    """Puts the counting into a parsed template."""
+    """Inserts the counting into a parsed template."""
 
     def visit_For(self, node: jinja2.nodes.For) -> jinja2.nodes.Node:
         self.generic_visit(node)
@@ -115,7 +115,7 @@ class _Limits(jinja2.visitor.NodeTransformer):
 
     def visit_Getitem(self, node: jinja2.nodes.Getitem) -> jinja2.nodes.Node:
         self.generic_visit(node)
-        # a slice is taken without the environment
+        # slicing bypasses the environment's hooks
         return _call(_KEPT, node) if isinstance(node.arg, jinja2.nodes.Slice) else node
 
     def visit_List(self, node: jinja2.nodes.List) -> jinja2.nodes.Node:
@@ -125,7 +125,7 @@ class _Limits(jinja2.visitor.NodeTransformer):
         return self._kept(node)
 
     def visit_Tuple(self, node: jinja2.nodes.Tuple) -> jinja2.nodes.Node:
-        # on the left of a `set` or a `for` it is no value
+        # on the left of a `set` or a `for` it is not a value
         return self._kept(node) if node.ctx == "load" else node
 
     def _kept(self, node: jinja2.nodes.Literal) -> jinja2.nodes.Node:
@@ -140,7 +140,7 @@ class _Limits(jinja2.visitor.NodeTransformer):
 
 
 class _Timed(jinja2.compiler.CodeGenerator):
-    """Looks at the clock at each node."""
+    """Checks the clock at each node."""
 
     def visit(self, node: jinja2.nodes.Node, *given: Any, **named: Any) -> Any:
         tick()
@@ -148,11 +148,11 @@ class _Timed(jinja2.compiler.CodeGenerator):
 
 
 class _Tracker(_Timed, jinja2.meta.TrackingCodeGenerator):
-    """Finds which variables a template reads."""
+    """Finds the variables that a template reads."""
 
 
 class _Generator(_Timed):
-    """Writes a look at the clock before each comparison."""
+    """Generates a clock check before each comparison."""
 
     def visit_Compare(self, node: jinja2.nodes.Compare, frame: jinja2.compiler.Frame) -> None:
         # `tick` returns None
@@ -168,7 +168,7 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
     @staticmethod
     def concat(parts: Iterable[str]) -> str:
-        """All output of a template, a macro or a block: counted as it comes."""
+        """Join the output of a template, a macro or a block, charged as it arrives."""
         texts: list[str] = []
         waiting = 0
         for part in parts:
@@ -192,7 +192,8 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
         return super()._compile(source, filename)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """As Jinja has it, sooner for what templates read most: neither can be unsafe."""
+        """Jinja's `getattr`, with a fast path for dict keys and namespaces, neither of which can be
+        unsafe."""
         if type(obj) is dict and attribute not in _OF_DICT:
             found = obj.get(attribute, _MISSING)
             return self.undefined(obj=obj, name=attribute) if found is _MISSING else found
@@ -227,7 +228,7 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
         return checked
 
-    # no name of the template's may stand for a parameter
+    # the parameter names must not collide with names in the template
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
         check_call(__obj, args, kwargs)
         if isinstance(__obj, LoopContext) and args:
@@ -241,7 +242,7 @@ def environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=[jinja2.ext.loopcontrols, _Generation],
-        # neither the optimizer nor, because it wants the context, the output computes constants
+        # neither the optimizer nor `finalize`, which takes the context, computes constants
         optimized=False,
         finalize=_shown,
     )
@@ -250,7 +251,7 @@ def environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
         made.filters[name] = _guarded(name, used)
     for name, test in made.tests.items():
         made.tests[name] = _timed(test)
-    # sentences of any number
+    # it makes any amount of text
     del made.globals["lipsum"]
     made.globals["raise_exception"] = _raise
     made.globals["strftime_now"] = _strftime_now
@@ -272,7 +273,7 @@ def _step() -> str:
 
 
 class _Counted:
-    """Measured iterables keep their length: templates ask for `loop.last`."""
+    """An iterable that counts steps and keeps its length, which `loop.last` needs."""
 
     def __init__(self, values: Any) -> None:
         self._values = values
@@ -291,7 +292,7 @@ def _counted(values: Any) -> Any:
 
 
 def _joined(*values: Any) -> str:
-    """`~` between any number of values."""
+    """The `~` operator for any number of values."""
     for value in values:
         check_written(value)
     texts = [str(value) for value in values]
@@ -305,16 +306,16 @@ def _widest(text: str) -> int:
 
 @jinja2.pass_context
 def _shown(_context: Context, value: Any) -> Any:
-    """A value on its way into the output."""
+    """Check a value on its way into the output."""
     if not isinstance(value, str):
         check_written(value)
     return value
 
 
 def _guarded(name: str, used: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that asks first what it will take."""
+    """A filter that charges its cost before it runs."""
     cost, holding, free = cost_of(name), holds(name), is_free(name)
-    # those that want a context get it before the value
+    # filters that want a context get it before the value
     before = 1 if hasattr(used, "jinja_pass_arg") else 0
 
     @functools.wraps(used)
@@ -351,5 +352,5 @@ def _strftime_now(form: str) -> str:
 
 
 def _tojson(value: Any, indent: int | None = None, **_: Any) -> str:
-    # Jinja's own escapes for HTML, which no model has seen in training
+    # Jinja's own filter escapes HTML, a form that no model was trained on
     return json.dumps(value, ensure_ascii=False, indent=indent)

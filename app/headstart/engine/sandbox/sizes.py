@@ -1,7 +1,7 @@
-"""Size limits of a template's values: what would take more is refused before it is made.
+"""Size limits of a template's values: larger ones are refused before they are made.
 
-A short template can ask for gigabytes in one call (`'x'.ljust(10**10)`), or nest lists that hold
-each other twice until no memory could write them out.
+A short template can ask for gigabytes in one call (`'x'.ljust(10**10)`), or nest lists that contain
+each other twice until no memory could hold their text.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from jinja2.utils import Namespace
 
 from headstart.engine.sandbox.budget import TooMuch, charge, step, tick
 
-# characters that one call may pad to, repeat or put between
+# characters that one call may pad to, repeat or insert
 LARGEST_PRODUCT = 100_000
-# characters of a template: its nested parts are compiled in quadratic time
+# characters of a template: nested parts compile in quadratic time
 _LONGEST_SOURCE = 100_000
-# characters that a prompt may have beyond a few times its messages
+# characters that a prompt may have beyond four times its messages
 _MOST_ADDED = 1_000_000
-# values within values, those counted twice that are named twice, and how deep they may lie
+# nested values, counted once per reference, and their greatest depth
 _MOST_VALUES, _DEEPEST = 200_000, 200
 _MOST_BITS = 10_000
 # characters of values that are written out
@@ -35,7 +35,7 @@ def check_source(source: str) -> None:
 
 
 def check_prompt(prompt: str, given: int) -> None:
-    """A prompt that was made of messages of so many characters."""
+    """Refuse a prompt that is too long for messages of `given` characters."""
     if len(prompt) > 4 * given + _MOST_ADDED:
         raise TooMuch("it makes too long a text")
 
@@ -44,7 +44,7 @@ def check_prompt(prompt: str, given: int) -> None:
 
 
 def kept(value: Any) -> Any:
-    """A value that was made: charged, and refused where it holds too many others."""
+    """Charge a new value, and refuse it if it holds too many others."""
     tick()
     kind = type(value)
     if kind is int:
@@ -58,14 +58,14 @@ def kept(value: Any) -> Any:
 
 
 def counted(values: Iterable[Any]) -> Iterator[Any]:
-    """The same values, each of which counts as a step."""
+    """The same values, each counted as a step."""
     for value in values:
         step(1)
         yield value
 
 
 def stored(values: Iterable[Any]) -> Iterator[Any]:
-    """The same values, each charged: they will be held."""
+    """The same values, each charged, as they will be stored."""
     for value in values:
         step(1)
         charge(sys.getsizeof(value) if type(value) in (list, tuple, dict) else 64)
@@ -73,15 +73,14 @@ def stored(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def check_written(value: Any, each: int = 0) -> None:
-    """Charges what a value takes as text: its characters, and `each` bytes for a value in it."""
+    """Charge a value's text: its characters, and `each` bytes for each value in it."""
     if not isinstance(value, str):
         characters, count = walked(value, written=True)
         charge(4 * characters + each * count)
 
 
 def walked(value: Any, written: bool = False) -> tuple[int, int]:
-    """Characters, where they are `written`, and number of the values within; what is held twice
-    counts twice."""
+    """Number of characters (if `written`) and of nested values; a value held twice counts twice."""
     characters, count, waiting = 0, 1, [(value, 0)]
     while waiting:
         held, depth = waiting.pop()
@@ -144,7 +143,7 @@ def check_power(left: Any, right: Any) -> None:
 
 
 def check_format(form: Any, values: Iterable[Any] = ()) -> None:
-    """Refuse long numbers in, or for, `%`, `format` and other strings that name a width."""
+    """Refuse large numbers in, or passed to, `%`, `format` and other strings with a width."""
     if not isinstance(form, str | bytes):
         return
     text = form if isinstance(form, str) else form.decode("latin-1")
@@ -158,7 +157,7 @@ def check_format(form: Any, values: Iterable[Any] = ()) -> None:
     numbers = [found.group() for found in _NUMBERS.finditer(text)]
     padded = sum(int(found) for found in numbers if len(found) < 6)
     long = any(len(found) > 5 or int(found) >= LARGEST_PRODUCT for found in numbers)
-    # a width may itself be one of the values
+    # one of the values may serve as a width
     from_values = asked > LARGEST_PRODUCT and ("*" in text or "{" in text.replace("{}", ""))
     if long or from_values:
         raise TooMuch("the text is padded too far")

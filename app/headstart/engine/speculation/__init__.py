@@ -1,1 +1,1 @@
-"""Speculation: drafts, their verification without loss, and how deep it pays to draft."""
+"""Speculation: drafts, their lossless verification, and the choice of the draft depth."""

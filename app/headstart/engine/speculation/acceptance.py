@@ -1,7 +1,7 @@
 """Share of right draft tokens, learned in bins. Pure.
 
-A draft model's token is binned by its margin (see `decoder.Prediction`), one of prompt lookup by
-the length of its match. Old tests fade, so that the estimates follow the text.
+A draft model's token is binned by its margin (see `decoder.Prediction`), a prompt lookup token by
+the length of its match. Old samples fade, so that the estimates follow the text.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import msgspec
 
 # margins in natural logarithms; 0.5 is 62 % against 38 % for the second
 MARGIN_EDGES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-# shares that a fitting draft reaches in these bins (SmolLM2 against its widened self)
+# acceptance of a well-matched draft in these bins (SmolLM2 against its widened self)
 MARGIN_PRIOR = (0.5, 0.65, 0.75, 0.82, 0.88, 0.92, 0.95, 0.97, 0.98, 0.99)
 LENGTH_EDGES = (2, 3, 4, 5, 7, 9, 13, 17, 24)
 LENGTH_PRIOR = (0.4, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.88, 0.92, 0.97)
-# tests that the prior counts for, and what is left of a test's weight after each further one
+# number of samples that the prior counts for, and the fading of a sample with each further one
 _PRIOR_WEIGHT = 3.0
 _FADE = 0.993
 _RECENT_FADE, _RECENT_WEIGHT, _RECENT_MOST = 0.92, 4.0, 1.1
 
-# names in stored profiles of fields that have another name by now
+# names of renamed fields in stored profiles
 _STORED = {
     "verified": "tested",
     "all_verified": "all_tested",
@@ -31,24 +31,24 @@ _STORED = {
 
 
 class Bins(msgspec.Struct, rename=_STORED):
-    """Accepted over tested by bin. `edges` and `prior` say what the bins are."""
+    """Accepted and verified draft tokens by bin. `edges` and `prior` define the bins."""
 
     edges: tuple[float, ...]
     prior: tuple[float, ...]
     accepted: list[float] = []
     verified: list[float] = []
-    # the same over all bins, and what the prior would have made of those tests
+    # the same over all bins, and the acceptance that the prior expected
     all_accepted: float = 0.0
     all_verified: float = 0.0
     expected: float = 0.0
-    # the last dozen tests against what was expected of them: texts differ
+    # the last dozen samples against their expectation: texts differ
     recent_accepted: float = 0.0
     recent_expected: float = 0.0
     # tree branches, verified where the first token was wrong
     branches_accepted: float = 0.0
     branches_verified: float = 0.0
-    # whether tests in some bins say something about the others, as those of a draft model do;
-    # short repeats come by chance and say nothing about long ones
+    # whether samples in some bins inform the others, as for a draft model; short repeats occur by
+    # chance and say nothing about long ones
     fitted: bool = True
 
     def __post_init__(self) -> None:
@@ -64,15 +64,15 @@ class Bins(msgspec.Struct, rename=_STORED):
         return self.chance_in(self.bin_of(value))
 
     def begin(self) -> None:
-        """Another text begins: what the last one was like says less about it."""
+        """Forget the recent samples, as another text begins."""
         self.recent_accepted = self.recent_expected = 0.0
 
     def chance_in(self, index: int) -> float:
         return self._here(self._usual(index))
 
     def _here(self, usual: float) -> float:
-        """This text's share for a bin of other texts: where it was right more often than expected,
-        only a tenth fewer are thought to be wrong, or long runs would look certain."""
+        """A bin's usual acceptance adjusted to this text: if its drafts were right more often than
+        expected, at most a tenth fewer are assumed wrong, or long runs would look certain."""
         share = (self.recent_accepted + _RECENT_WEIGHT) / (self.recent_expected + _RECENT_WEIGHT)
         here = usual * share if share < 1 else 1 - (1 - usual) / min(_RECENT_MOST, share)
         return min(0.995, here)
@@ -92,11 +92,11 @@ class Bins(msgspec.Struct, rename=_STORED):
 
     @property
     def second(self) -> float:
-        """The probability that the second likeliest token is right where the first is not."""
+        """The probability that the second likeliest token is right if the first is not."""
         return (self.branches_accepted + 0.8) / (self.branches_verified + 2.0)
 
     def share(self, index: int) -> float:
-        """Number of draft tokens in the bin."""
+        """Share of draft tokens that fall into the bin."""
         flat = 1 / len(self.prior)
         return (self.verified[index] + flat) / (self.all_verified_by_bin + 1)
 
@@ -105,7 +105,8 @@ class Bins(msgspec.Struct, rename=_STORED):
         return sum(self.verified)
 
     def observe(self, value: float, right: bool, lasting: bool = True) -> None:
-        """A test; one that is not `lasting` says something about the text at hand only."""
+        """Count a verified draft token; one that is not `lasting` counts only for the present
+        text."""
         index = self.bin_of(value)
         self.recent_expected = self.recent_expected * _RECENT_FADE + self._usual(index)
         self.recent_accepted = self.recent_accepted * _RECENT_FADE + right
@@ -124,7 +125,7 @@ class Bins(msgspec.Struct, rename=_STORED):
         self.branches_verified = self.branches_verified * _FADE + 1
 
     def _fit(self) -> float:
-        """Fit of this pair against the pair of the prior."""
+        """This pair's acceptance relative to the prior."""
         if not self.fitted:
             return 1.0
         return (self.all_accepted + _PRIOR_WEIGHT) / (self.expected + _PRIOR_WEIGHT)

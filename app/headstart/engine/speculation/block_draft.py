@@ -1,8 +1,8 @@
-"""Drafting with a head that gives a block of tokens in one forward (DFlash, DSpark). Engine thread.
+"""Drafts with a head that drafts a block of tokens in one forward (DFlash, DSpark). Engine thread.
 
-It reads the target's hidden states as other heads do, and drafts from all that it has read. How
-many tokens a block has is chosen before it is drafted: they come together, and cost little more
-than one. How many of them are verified is chosen afterwards, by how sure each is.
+It processes the target's hidden states like other heads, and drafts from all of them. The size of a
+block is chosen before it is drafted: its tokens come together, at little more than the cost of one.
+The number to verify is chosen afterwards, from the confidence in each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headstart.engine.speculation.hidden_draft import HiddenStateDraft, MakeHead
 from headstart.engine.speculation.token_mapping import DraftToken
 from headstart.engine.stop import StopSignal
 
-# tokens of a block that is compared with a text
+# size of a block that is scored on a text
 SCORED = 4
 
 
@@ -35,24 +35,24 @@ class BlockDraft(HiddenStateDraft):
         make_cache: MakeHeadCache,
         stand_in: int = 0,
     ) -> None:
-        """`target_name`: another one where the target's weights are others."""
+        """`target_name`: a name that differs for different target weights."""
         super().__init__(head, target, target_name, make_cache, stand_in)
         self._head = head
 
     def prefill(
         self, costs: Costs, window: int | None = None, score: int = 0
     ) -> list[tuple[float, bool]]:
-        """Have the head hold the text. Scored are blocks, as rounds have them: of each, the tokens
-        up to the first wrong one."""
+        """Make the head hold the text. Scores come in blocks, as in rounds: of each, the tokens up
+        to the first wrong one."""
         self._start_over(window)
-        # reading at its worst, since blocks are part of that
+        # blocks included, this takes no more than the worst case of a prefill
         within = costs.worst_seconds(self.lag, len(self.held))
         return list(self._read_and_score(costs, score, within))
 
     def score(
         self, tokens: Sequence[int], start: int, costs: Costs, stop: StopSignal
     ) -> Iterator[tuple[float, bool]]:
-        """A block at a time."""
+        """Score one block at a time."""
         self.begin(tokens, Sampling(temperature=0), 0, stop)
         self.forget()
         try:
@@ -63,8 +63,8 @@ class BlockDraft(HiddenStateDraft):
             self.end()
 
     def time_steps(self, costs: Costs, steps: int, rows: int = 0) -> None:
-        """Time rounds of one token, and one of `rows`, that read as many before; what is held stays
-        as it is."""
+        """Time rounds of one token, and one of `rows`, that each process as many first; the held
+        text is unchanged."""
         token, held = (self.held or [0])[-1], len(self.held)
         for count in [1] * steps + ([min(rows, self._head.facts.at_once)] if rows > 1 else []):
             began = self.decoder.seconds()
@@ -95,7 +95,7 @@ class BlockDraft(HiddenStateDraft):
     # --- inside --------------------------------------------------------------------------
 
     def _start_over(self, window: int | None) -> None:
-        """Hold nothing, from a later position on, where the held rows are of no use."""
+        """Hold nothing and begin at a later position, if the held text is of no use."""
         tokens = self._mapping.tokens
         if self.offset + self.good < self.rows.start:
             self.forget()
@@ -109,7 +109,7 @@ class BlockDraft(HiddenStateDraft):
         self._cut_to(self.good)
 
     def _read(self, end: int) -> None:
-        """Have it hold the text up to there."""
+        """Make the head hold the text up to `end`."""
         tokens, batch = self._mapping.tokens, self._head.facts.batch
         at = self.offset + self.good
         while at < end:
@@ -122,9 +122,9 @@ class BlockDraft(HiddenStateDraft):
     def _read_and_score(
         self, costs: Costs, score: int, within: float
     ) -> Iterator[tuple[float, bool]]:
-        """Blocks are drafted as long as that takes no more than `within` seconds."""
+        """Prefill and score; blocks are drafted while the total fits in `within` seconds."""
         tokens, ends = self._mapping.tokens, self.decoder.seconds() + within
-        # something has to be held before the first block
+        # the first block needs a held token
         first = max(self.offset + self.good + 1, len(tokens) - score, self.offset + 1)
         while first < len(tokens):
             began, read = self.decoder.seconds(), first - self.offset - self.good
@@ -146,8 +146,8 @@ class BlockDraft(HiddenStateDraft):
     def _block(
         self, count: int, go_on: Callable[[Prediction], bool], at: int | None = None
     ) -> list[Prediction]:
-        """Tokens after the last one that is held, which is number `at` of the text less one, as
-        long as `go_on` says of each one; None: it is the last one of all."""
+        """Draft up to `count` tokens after the last held one, for position `at` on, while `go_on`
+        agrees; `at` None: after the end of the text."""
         sampler, head = self._sampler, self._head
         assert sampler is not None
         place = len(self._mapping.tokens) if at is None else at
@@ -159,7 +159,7 @@ class BlockDraft(HiddenStateDraft):
         try:
             for row in range(count):
                 one = self._predict(row, place + row, free)
-                # two that are as good as none: what may be written is not among its tokens
+                # NaN: the head has none of the allowed tokens
                 margin = -math.inf if math.isnan(one.margin) else one.margin
                 sure = min(margin, head.sureness(row))
                 one = Prediction(one.token, one.second, sure)

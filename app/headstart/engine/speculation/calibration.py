@@ -1,9 +1,9 @@
-"""Learning what drafts cost and gain while nobody waits. Engine thread; called when it is idle.
+"""Measures the costs and gains of drafts while the engine is idle. Engine thread.
 
-In small pieces, each at most one forward of the target: forwards of several sizes after the
-text that is in the context, the draft's steps and its reading, and how often the draft is right,
-first on a short text that the target writes for that, then on each reply. Any request cuts it;
-what was learned until then is kept, in the profiles that replies and “Calibrate” use too.
+In small pieces, each at most one forward of the target: forwards of several sizes after the text in
+the context, the draft's steps and its prefill, and the share of right draft tokens, first on a
+short text that the target writes for it, then on each reply. Any request interrupts it; results so
+far are kept, in the profiles that replies and “Calibrate” use too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from headstart.engine.speculation.profile import PairProfile
 from headstart.engine.speculation.state import QUESTION, SpeculationState
 from headstart.engine.stop import NEVER, StopSignal
 
-# rows of a verification, those first that say most about the others
+# rows of a verification, the most informative first
 SIZES = (2, 4, 8, 16, 3, 6, 12, 5, 7, 10, 14, 9, 11, 13, 15, 17)
-# single forwards of target and draft, and a draft's batch, as reading has them
+# single forwards of target and draft, and the size of a prefill batch of the draft
 _TARGET_STEPS, _DRAFT_STEPS, _DRAFT_ROWS = 3, 6, 32
-# the target writes so many tokens where nothing is known of a pair
+# tokens that the target writes for an unknown pair
 WRITTEN = 48
-# tokens of a reply that a draft is scored on, and read at most by one that did not pay so far
+# tokens of a reply that a draft is scored on, and the most that an unprofitable one prefills
 _SCORED, _LOSER_PREFILL = 192, 384
-# room for all sizes after the text at hand
+# room for all sizes after the present text
 _ROOM = 20
 SPARE = 1
 
@@ -40,8 +40,8 @@ Progress = Callable[[int, int], None]
 def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Iterator[None]:
     """Measure the unknown facts of the loaded pair, piece by piece; the caller stops between them.
 
-    Each piece may raise DecodeAborted: the target's live sequence is then to be cut to what it
-    held, which is also so after each piece that ended.
+    Each piece may raise DecodeAborted: the caller must then cut the target's live sequence to its
+    earlier length, which each completed piece restores itself.
     """
     draft, pair = state.draft, state.pair
     if draft is None or pair is None:
@@ -54,7 +54,7 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
     few = costs.decode_time_samples < _TARGET_STEPS
     write = pair.margins.all_verified < KNOWN_TESTS
     draft_unknown = pair.costs.decode_time_samples < _DRAFT_STEPS
-    # a first sample of a size may have met a slow moment
+    # the first sample of a size may come from a slow moment
     sizes = [*costs.unmeasured(SIZES[:4], context, 2), *costs.unmeasured(SIZES[:4], context)]
     if not state.timed_again and state.depth is not None and state.depth.worth.doubted(context):
         # once after each reply
@@ -65,7 +65,7 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
     if not total:
         return
     done = 0
-    # its state gives way to the text that it is scored on
+    # scoring replaces the draft's state
     state.free_draft()
     tell(0, total)
     tokens = _some_tokens(target)
@@ -98,8 +98,8 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
 
 
 def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
-    """Score the draft on the target's own tokens of the last reply, in one batch where they fit;
-    it has read the text then. Returns whether anything was read. Raises DecodeAborted."""
+    """Score the draft on the target's own tokens of the last reply, in one batch if they fit; the
+    draft then holds the text. Returns True if it prefilled anything. Raises DecodeAborted."""
     draft, pair, reply = state.draft, state.pair, state.last_reply
     if draft is None or pair is None or reply is None:
         return False
@@ -114,7 +114,7 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
             return False
         draft.restore()
         if draft.unseen:
-            # a draft that sees only the end of a text is worse than it is
+            # a draft that sees only the end of a text looks worse than it is
             draft.forget()
         loses = state.depth is not None and state.depth.worth.known_to_lose(context)
         written = max(0, context - reply.start - 1)
@@ -128,15 +128,15 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
 
 
 class ScoredAsWritten:
-    """Calibrates a draft that only drafts what comes next: scored while a text is written."""
+    """Scores a draft that can only draft the next tokens, while a text is written."""
 
     def __init__(self, draft: HiddenStateDraft) -> None:
         self._draft = draft
-        # by the place that they are for
+        # predictions with their positions
         self._made: list[tuple[int, Prediction]] = []
 
     def next(self, tokens: Sequence[int]) -> None:
-        """The last of `tokens` was drawn, and is not decoded yet."""
+        """Predict the next token; the last of `tokens` is drawn but not yet decoded."""
         at, rows = len(tokens) - 2, self._draft.rows
         if rows.has(at, at + 1):
             drafted = self._draft.predict_next(rows.get(at, at + 1), tokens[-1], SPARE)
@@ -149,7 +149,7 @@ class ScoredAsWritten:
 
 
 def time_forward(target: Decoder, tokens: list[int], costs: Costs, seq: int = 0) -> None:
-    """Time a forward of `tokens` whose rows are all looked at; the sequence stays as it was."""
+    """Time a forward of `tokens` and the use of all its rows; the sequence is unchanged."""
     position = target.n_past(seq)
     if seq == 0 and target.facts.rollback == "checkpoint":
         target.checkpoint()
@@ -171,7 +171,8 @@ def _some_tokens(target: Decoder) -> list[int]:
 def _score_on_text(
     target: Decoder, draft: DraftModel, pair: PairProfile, costs: Costs, prompt: Sequence[int]
 ) -> Iterator[None]:
-    """The target begins a reply to `prompt` on the spare sequence; then the draft is scored."""
+    """Have the target begin a reply to `prompt` on the spare sequence, and score the draft on
+    it."""
     tokens = list(prompt)
     start = len(tokens)
     sampler = target.sampler(Sampling(temperature=0), 0)
@@ -185,7 +186,7 @@ def _score_on_text(
     try:
         target.forward(tokens, [len(tokens) - 1], SPARE)
         if rows is not None:
-            # of another text than the chat's
+            # rows of another text than the chat's
             rows.clear()
             rows.saw(target, 0, range(len(tokens)))
         yield
@@ -209,11 +210,11 @@ def _score_on_text(
             for margin, right in draft.score(tokens, start, pair.costs, NEVER):
                 pair.margins.observe(margin, right)
                 if draft.decoder.facts.at_once:
-                    # a forward for a few of them
+                    # one forward per few tokens
                     yield
         yield
     except ContextFull:
-        # a chat that fills the context: its own replies will tell
+        # the chat fills the context: its own replies will provide the samples
         return
     finally:
         sampler.close()

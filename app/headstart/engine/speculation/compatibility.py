@@ -1,8 +1,8 @@
-"""Decides whether a model can draft for another, and why (not). Pure, from cards and vocabularies.
+"""Decides whether a model can draft for another, with reasons. Pure, from cards and vocabularies.
 
 Tiers: the same vocabulary; nearly the same (a few tokens differ and are never drafted); mapped
-(most text is spelled with tokens that both have); by text (draft tokens are re-tokenized, slower).
-All are lossless, because the target verifies every draft token.
+(most text uses tokens that both have); by text (draft tokens are re-tokenized, slower). All are
+lossless, because the target verifies every draft token.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Tier = Literal["same", "near", "mapped", "text", "none"]
 
 # ids below this are control tokens by convention; drafts rarely agree on them
 FIRST_WORD = 5
-# one in so many ids may differ for a vocabulary to be nearly the same
+# at most one in this many ids may differ in a nearly equal vocabulary
 NEAR_SHARE = 100
 MAPPED_OVERLAP = 0.9
-# a draft that takes more of the target's time than this per token seldom pays
+# a draft larger than this share of the target seldom pays
 COSTLY_SHARE = 0.5
 
 
 class VocabularyMatch(Struct, frozen=True):
-    """`differing` counts ids below both sizes with other texts; `overlap` is the estimated share
-    of text that is spelled with tokens that both have."""
+    """The comparison of two vocabularies. `differing`: number of ids in both with different texts;
+    `overlap`: estimated share of text that uses tokens that both have."""
 
     tier: Tier
     differing: int
@@ -39,7 +39,7 @@ class VocabularyMatch(Struct, frozen=True):
 
 
 class PairVerdict(Struct, frozen=True):
-    """The judgement of a pair; `notes` say why, and what to expect."""
+    """The verdict on a pair; `notes` give the reasons and expectations."""
 
     works: Works
     notes: tuple[Told, ...]
@@ -50,7 +50,7 @@ class PairVerdict(Struct, frozen=True):
 
 
 def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
-    """Which tier the two vocabularies allow."""
+    """The tier that the two vocabularies allow."""
     if target.kind == draft.kind:
         shared = range(FIRST_WORD, min(len(target.texts), len(draft.texts)))
         share = len(shared) / max(1, len(target.texts))
@@ -76,7 +76,7 @@ def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
 def judge(
     target: ModelCard, draft: ModelCard, context: int, engine: EngineSettings, memory: Memory
 ) -> PairVerdict:
-    """Worth of `draft` as a draft of `target` with so much context and memory."""
+    """The verdict on `draft` as a draft for `target` with this context and memory."""
     if draft.model.path == target.model.path:
         return PairVerdict(Works.NO, (told("draft-same-model"),))
     if draft.model.size >= target.model.size:

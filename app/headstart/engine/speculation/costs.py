@@ -1,8 +1,8 @@
-"""Cost of a forward of n tokens on this computer, learned while it works. Pure.
+"""Cost of a forward of n tokens on this computer, learned during replies. Pure.
 
-Kept as ratios to a forward of one token, by the length of the context: ratios hold while
-machines slow down and speed up, seconds do not. Time moves in steps with n (4 rows may cost
-what 3 do), so every n has its own figure and only unknown ones lie between their neighbours.
+Kept as ratios to a forward of one token, by the length of the context: ratios stay valid while
+machines slow down and speed up, seconds do not. Time grows in steps with n (4 rows may cost as much
+as 3), so every n has its own value and only unknown ones are interpolated.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from itertools import accumulate
 
 import msgspec
 
-# the cost of one more row where nothing was measured yet, in forwards of one token
+# the cost of one more row before any measurement, in forwards of one token
 PRIOR_SLOPE = 0.2
-# unknown counts are thought a little better than their neighbours, so that they get tried
+# unknown sizes are assumed slightly faster than their neighbours, so that they are tried
 OPTIMISM = 0.97
-# weights of a new sample: the first is replaced whole (it may carry set-up work)
+# weights of a new sample; the first sample, which may include set-up work, is replaced entirely
 _FLOOR = 0.12
 _DECODE_TIME_WEIGHT = 0.25
 _SHARE_WEIGHT = 0.05
-# samples after which a ratio is trusted, so that a difference is the machine's and not its own
+# samples after which a ratio is trusted, and a deviation attributed to the machine
 _TRUSTED = 4
-# so much faster than what was known says: that was measured in a slow moment, and other sizes with
-# it, unless they were measured so often
+# a forward below this share of its known time shows that the known one, and those of other sizes,
+# come from a slow moment, unless measured at least this often
 _SURPRISE, _WELL_KNOWN = 0.6, 8
-# contexts shorter than this share their figures; above, each doubling has its own
+# shorter contexts share one curve; above, each doubling has its own
 _FIRST_BUCKET = 256
 
 
 class Curve(msgspec.Struct):
-    """Ratios by n for one range of context lengths, and how often each was measured."""
+    """Ratios by n for one range of context lengths, with the number of measurements of each."""
 
     ratios: dict[int, float] = {}
     counts: dict[int, int] = {}
 
     def forget_doubtful(self, unless: int) -> None:
-        """Another program had the computer when these were measured."""
+        """Drop ratios that were measured in a slow moment, all but `unless` and well-known ones."""
         for size in [size for size in self.ratios if size != unless]:
             if self.counts.get(size, 0) < _WELL_KNOWN:
                 del self.ratios[size]
@@ -51,14 +51,14 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
     curves: dict[int, Curve] = {}
     decode_time: float = 0.0
     decode_time_samples: int = 0
-    # grows when a ratio changes: tables made of them are made again
+    # grows when a ratio changes, so that tables are rebuilt
     version: int = 0
-    # a forward was much faster than its well-known ratio says: either the decode time or the ratio
-    # comes from a slow moment, and the next forward of one token tells which
+    # a forward was much faster than its well-known ratio predicts: either the decode time or the
+    # ratio comes from a slow moment, and the next forward of one token decides which
     surprised: bool = False
-    # that forward was as slow as before: the next surprise is the ratio's
+    # that forward was as slow as before: the next surprise is attributed to the ratio
     ratios_doubted: bool = False
-    # a token's share of a forward of one, where some forwards give several
+    # mean time per token as a share of a forward of one, as some forwards yield several tokens
     share: float = 1.0
 
     @property
@@ -76,9 +76,8 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         """`ratio` of each size."""
         curve = self._curve(context)
         line, counts = _Line(curve.ratios), curve.counts
-        # few samples may have met a slow moment, and what looks slow is not tried again:
-        # a forward with more rows that is known to be faster speaks against them, and so does the
-        # line between those on both sides
+        # a few samples may come from a slow moment, and sizes that look slow are not tried again: a
+        # faster forward with more rows, or the line between trusted neighbours, overrides them
         trusted = _Line(
             {size: more for size, more in line.ratios.items() if counts.get(size, 0) >= _TRUSTED}
         )
@@ -93,8 +92,8 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         return found
 
     def worst_ratio(self, n: int, context: int) -> float:
-        """No more than this, from what was measured: n rows never cost more than n / m times m
-        rows, nor more than a forward with further rows."""
+        """Upper bound of `ratio` from the measurements: n rows never cost more than n / m times m
+        rows, nor more than a forward with more rows."""
         return self.worst_ratios((n,), context)[0]
 
     def worst_ratios(self, sizes: Iterable[int], context: int) -> list[float]:
@@ -106,7 +105,7 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         return self.decode_time * self.worst_ratio(n, context)
 
     def observe(self, n: int, context: int, seconds: float) -> None:
-        """A forward of `n` tokens took so long."""
+        """Record the time of a forward of `n` tokens."""
         if seconds <= 0 or n < 1:
             return
         if n == 1:
@@ -118,11 +117,11 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         count = curve.counts.get(n, 0)
         known = curve.ratios.get(n)
         if count >= _TRUSTED and known and seconds / known > _SURPRISE * self.decode_time:
-            # a trusted ratio tells how fast the machine is now
+            # a trusted ratio reveals the machine's present speed
             self.decode_time += _DECODE_TIME_WEIGHT / 2 * (seconds / known - self.decode_time)
         fresh = seconds / self.decode_time
         if known is None or count < 2:
-            # more rows never cost less than one
+            # several rows never cost less than one
             curve.ratios[n] = max(1.0, fresh)
         elif fresh < _SURPRISE * known and self.decode_time_samples > 1:
             if count >= _WELL_KNOWN and not self.ratios_doubted:
@@ -139,7 +138,7 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         self.version += 1
 
     def observe_share(self, tokens: int, seconds: float) -> None:
-        """Record the tokens that came of a forward, and its time."""
+        """Record the number of tokens that a forward yielded, and its time."""
         if not self.decode_time:
             return
         fresh = min(1.0, seconds / tokens / self.decode_time)
@@ -153,16 +152,17 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         return self._curve(context).ratios
 
     def unmeasured(self, sizes: Iterable[int], context: int, samples: int = 1) -> list[int]:
-        """Which of `sizes` were timed less often with contexts like this one."""
+        """Those of `sizes` that were timed fewer than `samples` times with contexts like this
+        one."""
         counts = self._curve(context).counts
         return [n for n in sizes if counts.get(n, 0) < samples]
 
     def as_first_idea(self) -> Costs:
-        """The same ratios, each to be measured again: for another pace of the same decoder."""
+        """A copy for another pace of the same decoder, with each ratio to be measured again."""
         return Costs({key: Curve(dict(curve.ratios)) for key, curve in self.curves.items()})
 
     def begin(self) -> None:
-        """A new start of the program: the decode time is measured again, ratios hold."""
+        """Begin a new run of the app: the decode time is measured again, ratios stay."""
         self.decode_time_samples = min(self.decode_time_samples, 1)
         self.surprised = self.ratios_doubted = False
 
@@ -177,7 +177,7 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
                 self.decode_time = seconds
                 return
             self.ratios_doubted = True
-        # nothing runs faster than it can: what was slower before was the machine's doing
+        # a fast sample is always real: slower ones before it were due to the machine
         weight = (
             2 * _DECODE_TIME_WEIGHT
             if seconds < _SURPRISE * self.decode_time
@@ -196,17 +196,17 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
 
 
 def bucket(context: int) -> int:
-    """Which contexts share figures: below 256 tokens, and then each doubling."""
+    """Number of the range of contexts that share a curve: below 256 tokens, then each doubling."""
     return 0 if context < _FIRST_BUCKET else int(math.log2(context / _FIRST_BUCKET)) + 1
 
 
 class _Line:
-    """Ratios by size, and what they say about the sizes between and beyond them."""
+    """Ratios by size, with estimates and bounds for other sizes."""
 
     def __init__(self, ratios: dict[int, float]) -> None:
         self.ratios = ratios
         self._sizes = sorted(ratios)
-        # the least ratio of each size and all larger ones; the least for each row up to each size
+        # the least ratio of each size and all larger ones; the least ratio per row up to each size
         self._least = list(accumulate((ratios[n] for n in reversed(self._sizes)), min))[::-1]
         self._for_each = list(accumulate((ratios[n] / n for n in self._sizes), min))
 

@@ -1,4 +1,4 @@
-"""Makes a draft of a decoder that was opened for one: a smaller model, or a head. Engine thread."""
+"""Makes a draft from an open decoder: of a smaller model, or of a head. Engine thread."""
 
 from __future__ import annotations
 
@@ -26,20 +26,19 @@ def make_draft(
     decoder: Decoder,
     make_cache: MakePrefixCache | None,
 ) -> tuple[DraftModel, VocabularyMatch]:
-    """For `target`, of the file `wanted`; `target_name` is another one where its weights are
-    others. Raises EnvironmentProblem where the two have nothing in
-    common."""
+    """Make a draft for `target` from the file `wanted`; `target_name` differs for different target
+    weights. Raises EnvironmentProblem if the two have nothing in common."""
     # drafts see no images
     blank = (target.encode("\n") or [0])[-1]
     if decoder.facts.wants:
         target.states.keep(decoder.facts.wants)
 
         def cache_of(state: HeadState) -> PrefixCache | None:
-            # who looks at the target's own keys and values has nothing to keep
+            # a head that attends to the target's own keys and values has no state to save
             kept = make_cache is not None and not decoder.facts.follows
             return make_cache(wanted, state) if kept and make_cache is not None else None
 
-        # its ids are the target's
+        # a head uses the target's ids
         same = VocabularyMatch("same", 0, 1.0)
         if isinstance(decoder, BlockDecoder):
             return BlockDraft(decoder, target, target_name, cache_of, blank), same

@@ -1,7 +1,7 @@
-"""A draft model beside the target: its KV state, kept equal to the text, and its draft tokens.
+"""A draft model beside the target: keeps its KV state equal to the text, and drafts tokens.
 
-Engine thread. `held` is what is in the draft's KV state; of it the first `good` tokens are the
-text's, from `offset` on (a draft may see only the last part of a text).
+Engine thread. `held`: the tokens in the draft's KV state; the first `good` of them match the text
+from `offset` on (a draft may see only the last part of a text).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headstart.engine.speculation.token_mapping import (
 )
 from headstart.engine.stop import NEVER, StopSignal
 
-# tokens that must be left in the draft's context for a round
+# room in the draft's context that a round needs, in tokens
 _ROOM = 40
 
 
@@ -33,7 +33,7 @@ class DraftModel:
 
     # the target's hidden states that it drafts from; only heads do
     rows: HiddenRows | None = None
-    # the origin that its tokens are shown with
+    # the displayed origin of its tokens
     origin = Origin.DRAFT
 
     def __init__(
@@ -43,20 +43,20 @@ class DraftModel:
         prefix_cache: PrefixCache | None = None,
         stand_in: int = 0,
     ) -> None:
-        """`stand_in`: the target's token that it reads for each one of an image."""
+        """`stand_in`: the target's token that replaces each token of an image."""
         self.decoder = decoder
         self._stand_in = stand_in
-        # snapshots would be needed for each round: such drafts are recomputed
+        # drafts that would need a snapshot for each round are recomputed instead
         self._prefix_cache = (
             None if prefix_cache is not None and prefix_cache.needs_snapshots else prefix_cache
         )
         self._mapping = mapping
-        # whether what this text needs of the disk may be noted there
+        # whether this text's use of records may be noted on disk
         self.persist = True
         self.held: list[int] = []
         self.good = 0
         self.offset = 0
-        # ideas for its next tokens; a draft with states of its own, or with checkpoints, takes none
+        # candidates for its next tokens; heads, and drafts with checkpoints, do not use them
         self.second_stage = SecondStage(same=isinstance(mapping, SameTokens))
         self._two_stages = self.rows is None and decoder.facts.rollback == "exact"
         self._sampler: Sampler | None = None
@@ -77,14 +77,14 @@ class DraftModel:
         stop: StopSignal,
         rules: Rules | None = None,
     ) -> None:
-        """A new turn over the text `tokens`; what was read of it before is kept. `rules` are those
-        of the target's sampler."""
+        """Begin a turn over the text `tokens`, and keep the held part of it. `rules`: those of the
+        target's sampler."""
         self.end()
         self._mapping.begin(image_tokens.without(tokens, self._stand_in))
         self.stop = stop
         if self._mapping.greedy:
             sampling = changed(sampling, temperature=0.0, repeat_penalty=1.0, presence_penalty=0.0)
-            # its tokens are others altogether
+            # its vocabulary is entirely different
             rules = None
         names = self._mapping.names
         self._constraint = None if rules is None else DraftRules(rules, names)
@@ -101,7 +101,7 @@ class DraftModel:
         self._match()
 
     def extend(self, more: Sequence[int]) -> None:
-        """The text grew."""
+        """Follow the grown text."""
         changed_from = self._mapping.extend(more)
         if self._sampler is not None:
             self._sampler.see(self._mapping.tokens[changed_from:])
@@ -124,7 +124,7 @@ class DraftModel:
 
     @property
     def lag(self) -> int:
-        """Tokens to be read before the next draft token."""
+        """Tokens to process before the next draft token."""
         if not self.fits():
             return min(self.window, len(self._mapping.tokens))
         return max(1, len(self._mapping.tokens) - self.offset - self.good)
@@ -135,13 +135,12 @@ class DraftModel:
 
     @property
     def sees_all(self) -> bool:
-        """True if it reads the text from its first token on."""
+        """True if the draft sees the text from its first token on."""
         return not self.offset
 
     @property
     def unseen(self) -> int:
-        """Tokens to process before the draft has the whole text; 0 where that is so, or cannot
-        be."""
+        """Tokens to process for the draft to see the whole text; 0 if it does, or cannot."""
         length = len(self._mapping.tokens)
         fits = length + _ROOM <= self._context
         return length if self.offset and fits else 0
@@ -151,10 +150,10 @@ class DraftModel:
         used = len(self._mapping.tokens) - self.offset
         return used + _ROOM <= self.decoder.facts.context_length
 
-    # --- what was read before ------------------------------------------------------------
+    # --- saved state ---------------------------------------------------------------------
 
     def join_seconds(self, tokens: Sequence[int]) -> float:
-        """About what `begin` with the target's tokens and `restore` will take together."""
+        """Estimated seconds of `begin` with the target's tokens and `restore` together."""
         seconds = self._mapping.seconds(image_tokens.without(tokens, self._stand_in))
         held = self._mapping.tokens
         if self._prefix_cache is not None and held and len(held) + _ROOM <= self._context:
@@ -162,13 +161,14 @@ class DraftModel:
         return seconds
 
     def restore(self) -> None:
-        """Have back what was kept of the text, where that is faster than reading it."""
+        """Restore saved state of the text, if that is faster than prefilling it."""
         tokens = self._mapping.tokens
         if self._prefix_cache is None or not tokens or len(tokens) + _ROOM > self._context:
             return
         if self.offset:
             self.forget()
-        # a model's last token is decoded again, for its logits; a head's comes with a new row
+        # a model decodes its last token again, for the logits; a head's last token comes with a new
+        # row
         wanted = tokens if self.rows is not None else tokens[:-1]
         self._prefix_cache.restore(self.held, wanted, self.stop, self.persist)
         self.good = 0
@@ -179,7 +179,7 @@ class DraftModel:
             self._prefix_cache.begin_chat()
 
     def save(self, owner: str | None, tail: bool) -> Iterator[None]:
-        """Keep what is held, in short pieces of work; see `PrefixCache.save`."""
+        """Save the held state, in short pieces of work; see `PrefixCache.save`."""
         if self._prefix_cache is None or self.offset or not self.good:
             return
         held = self.held[: self.good]
@@ -188,16 +188,15 @@ class DraftModel:
         else:
             yield from self._prefix_cache.save(held, owner)
 
-    # --- reading and drafting ------------------------------------------------------------
+    # --- prefill and drafting ------------------------------------------------------------
 
     def prefill(
         self, costs: Costs, window: int | None = None, score: int = 0
     ) -> list[tuple[float, bool]]:
-        """Make the KV state that of the text; the next draft token is ready afterwards.
+        """Make the KV state hold the text; the next draft token is ready afterwards.
 
-        `window`: start over with only the last so many tokens when more are missing. Returns,
-        for the last `score` tokens that were read, the margin of the draft token for each one and
-        whether it was right.
+        `window`: start over with only the last `window` tokens if more are missing. Returns, for
+        the last `score` processed tokens, the margin of each draft token and whether it was right.
         """
         tokens = self._mapping.tokens
         if window is not None and self.lag > window:
@@ -209,7 +208,7 @@ class DraftModel:
         self._cut_to(self.good)
         at = self.offset + self.good
         if at >= len(tokens):
-            # its logits are gone: the last token is decoded once more
+            # its logits are gone: decode the last token again
             self.good -= 1
             self._cut_to(self.good)
             at = self.offset + self.good
@@ -225,7 +224,7 @@ class DraftModel:
             self._forward(tokens[at:end], [index - at for index in rows])
             self.good = len(self.held)
             for row, index in enumerate(rows):
-                # of what was written before, no format is known any more
+                # the rules do not apply to earlier text
                 prediction = self._predict(row, index + 1, free=index + 1 < len(tokens))
                 if index + 1 < len(tokens):
                     scores.append((prediction.margin, prediction.token == tokens[index + 1]))
@@ -237,7 +236,7 @@ class DraftModel:
         return scores
 
     def time_steps(self, costs: Costs, steps: int, rows: int = 0) -> None:
-        """Time forwards of one token, and one of `rows`; what is held stays as it is."""
+        """Time forwards of one token, and one of `rows`; the held text is unchanged."""
         tokens = self.held[:1] or [0]
         for count in [1] * steps + ([rows] if rows > 1 else []):
             position = len(self.held)
@@ -252,7 +251,7 @@ class DraftModel:
                     self.decoder.argmax(row)
                 costs.observe(count, position, self.decoder.seconds() - began)
             except ContextFull:
-                # one that stands where the target's text ends has no more room than that
+                # a head at the end of the target's text has no more room than the target
                 break
             finally:
                 self._next = None
@@ -261,9 +260,9 @@ class DraftModel:
     def score(
         self, tokens: Sequence[int], start: int, costs: Costs, stop: StopSignal
     ) -> Iterable[tuple[float, bool]]:
-        """Score the draft model on the text `tokens` of the target from `start` on: margin and
-        whether it was right, token by token; in pieces where it takes several forwards. What it
-        held before is forgotten."""
+        """Score the draft model on the target's text `tokens` from `start` on: each token's margin
+        and whether it was right; in pieces if it takes several forwards. Its held text is
+        forgotten."""
         self.begin(tokens, Sampling(temperature=0), 0, stop)
         self.forget()
         try:
@@ -271,7 +270,7 @@ class DraftModel:
                 return []
             scores = self.prefill(costs, score=len(tokens) - start)
             if self._next is not None:
-                # time single steps too: they are what drafting mostly does
+                # time single steps too, as drafting mostly consists of them
                 for _ in range(4):
                     began = self.decoder.seconds()
                     self._forward([self._next.token], [0])
@@ -284,9 +283,9 @@ class DraftModel:
     def draft(
         self, costs: Costs, go_on: Callable[[Prediction, float], bool], most: int
     ) -> list[DraftToken]:
-        """A chain of draft tokens after the text, at most `most`.
+        """Draft a chain of at most `most` tokens after the text.
 
-        `go_on(prediction, seconds)` gets each one and the time so far, and says whether to draft
+        `go_on(prediction, seconds)` gets each one and the time so far, and returns True to draft
         another.
         """
         assert self._sampler is not None
@@ -312,7 +311,7 @@ class DraftModel:
     # --- inside --------------------------------------------------------------------------
 
     def _predictions(self, costs: Costs) -> Iterator[Prediction]:
-        """Predictions after the text, token by token, each where the one before it is taken."""
+        """Predictions after the text, token by token, each given the ones before it."""
         assert self._sampler is not None
         prediction, place = self._next, len(self._mapping.tokens)
         assert prediction is not None
@@ -335,7 +334,7 @@ class DraftModel:
                 yield prediction
                 began = self.decoder.seconds()
                 self._sampler.accept([prediction.token])
-            # wrong draft tokens are no text
+            # drop wrong tokens of the second stage
             self._cut_to(at + 1 + right)
             costs.observe(1 + len(drafted), at, took)
             if drafted:
@@ -365,7 +364,7 @@ class DraftModel:
         self.decoder.forward(tokens, outputs)
 
     def _match(self) -> None:
-        """Find how much of what is held is the text's."""
+        """Find the length of the held prefix that matches the text."""
         tokens, held, offset = self._mapping.tokens, self.held, self.offset
         good, end = self.good, min(len(held), len(tokens) - offset)
         while good < end and held[good] == tokens[offset + good]:
@@ -379,13 +378,13 @@ class DraftModel:
             self.good = min(self.good, left)
 
     def forget(self) -> None:
-        """Nothing is held any more."""
+        """Drop all held tokens."""
         self.decoder.truncate(0)
         self.held.clear()
         self.good = self.offset = 0
 
 
 def check(stop: StopSignal) -> None:
-    """Raises DecodeAborted where it was stopped."""
+    """Raises DecodeAborted if stopped."""
     if stop.stopped:
         raise DecodeAborted

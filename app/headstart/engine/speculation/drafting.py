@@ -1,5 +1,5 @@
-"""The draft in one turn's loop: it joins when that may be spent, is probed, drafts, and is dropped
-when it fails. Engine thread.
+"""The draft in one turn's loop: joins when the time budget allows it, is probed, drafts, and is
+dropped when it fails. Engine thread.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from headstart.engine.speculation.token_mapping import DraftToken
 
 log = logging.getLogger(__name__)
 
-# a draft is scored on at most so many of the reply's tokens at once
+# the most tokens of the reply that a draft is scored on at once
 SCORED = 32
-# tokens until a draft that waits is asked for again
+# tokens between two attempts of a waiting draft to join
 JOIN_EVERY = 8
 
 
 class Drafting:
-    """`draft` is what drafts now; None without one, while it waits, and after it failed."""
+    """The draft of one turn. `draft`: the active draft; None without one, while it waits, and after
+    it failed."""
 
     def __init__(self, depth: Depth, sources: Sources) -> None:
         self._depth = depth
         self._sources = sources
         self._fixed = sources.settings.depth_mode == "fixed"
-        # a draft joins when what that takes may be spent
+        # a draft joins when the time budget allows the cost
         follows = sources.begin_draft is None
         self.draft = sources.draft if follows else None
         self._waiting = None if follows else sources.draft
         # a head sees every forward, whether it drafts or waits
         self.rows: HiddenRows | None = sources.rows
-        self._join_at = 0  # how long the text must be before that is asked again
+        self._join_at = 0  # text length at which to try again
         self._margin = probability_margin(sources.settings.min_probability)
 
     @property
     def chosen(self) -> bool:
-        """True if there is one for this turn."""
+        """True if this turn has a draft, active or waiting."""
         return self.draft is not None or self._waiting is not None
 
     @property
@@ -51,7 +52,7 @@ class Drafting:
 
     @property
     def origin(self) -> Origin:
-        """Origin under which drafted tokens are shown."""
+        """The displayed origin of drafted tokens."""
         return Origin.DRAFT if self.draft is None else self.draft.origin
 
     @property
@@ -61,7 +62,7 @@ class Drafting:
 
     @property
     def lag(self) -> int | None:
-        """Tokens that it has to read before it can draft; None where it cannot."""
+        """Tokens that the draft must process before it can draft; None if it cannot."""
         return self.draft.lag if self.draft is not None and self.draft.ready else None
 
     @property
@@ -73,13 +74,13 @@ class Drafting:
         return self.draft is None or self.draft.sees_all
 
     def end(self) -> None:
-        """The text is another one: this turn goes on without it."""
+        """End drafting for this turn, as the text was replaced."""
         self.draft = self._waiting = None
 
     def join(self, tokens: Sequence[int], carry: Sequence[int], known: int) -> bool:
-        """Have it follow the text and get back what was kept of it: after the first token, so that
-        nobody waits for it, when it may be spent, and only where it may pay. `known`: how much of
-        `tokens` and `carry` the loop has told others of."""
+        """Let the draft follow the text and restore its saved state: after the first token, so that
+        the user does not wait for it, if the budget allows it, and only if it may pay. `known`: the
+        number of tokens, of `tokens` and `carry`, that the loop has announced."""
         draft, depth = self._waiting, self._depth
         if draft is None or known < self._join_at:
             return False
@@ -106,8 +107,8 @@ class Drafting:
         return True
 
     def probe(self, plan: DraftPlan, written: int, context: int) -> None:
-        """Have it read up to here, and see how it would have done on the reply so far, of which
-        `written` tokens are there."""
+        """Prefill the draft up to the present position, and score it on the reply so far, of
+        `written` tokens."""
         draft, pair = self.draft, self._depth.pair
         assert draft is not None
         assert pair is not None
@@ -126,7 +127,7 @@ class Drafting:
         self._depth.probed(scores, context, draft.sees_all)
 
     def chain(self, plan: DraftPlan, context: int) -> tuple[list[DraftToken], Path]:
-        """The draft, as far as it is worth verifying, with its chances."""
+        """The part of a draft that is worth verifying, with its chances."""
         draft, pair, depth = self.draft, self._depth.pair, self._depth
         assert draft is not None
         assert pair is not None
@@ -139,14 +140,14 @@ class Drafting:
             return depth.go_on(path, context, plan.depth, seconds)
 
         try:
-            # by text, a draft token can become several tokens
+            # in the "text" tier, a draft token can become several tokens
             draft_tokens = draft.draft(pair.costs, go_on, plan.depth)[: plan.depth]
         except DecodeAborted:
             raise
         except Exception as problem:
             self._drop(problem)
             return [], Path()
-        # by text, draft tokens come back as other tokens, each with its own chance
+        # in the "text" tier, draft tokens return as other tokens, each with its own chance
         path = Path()
         for draft_token in draft_tokens:
             if draft_token.margin < self._margin:
@@ -159,7 +160,7 @@ class Drafting:
         return draft_tokens[:keep], kept
 
     def _drop(self, problem: Exception) -> None:
-        """It failed: say so once, and go on without it. Nothing of it may end a reply."""
+        """Drop a failed draft, and report it once; its failure must not end the reply."""
         log.warning("the draft failed: %s", problem, exc_info=problem)
         self.draft = self.rows = None
         self._sources.on_draft_failed(kind_of(problem))

@@ -1,8 +1,8 @@
-"""A target's replies in earlier chats, as sources of drafts: its own candidates (`Recycling`), and
-its replies (`History`). Engine thread.
+"""Earlier chats of a target, as sources of drafts: its own candidates (`Recycling`), and its
+replies (`History`). Engine thread.
 
-Words of private chats never come here. Which chat words come from is not noted: when one is deleted
-for good, all of it goes, and the replies that are left are read once more.
+Text of private chats never gets in. The source chat of a text is not recorded: when a chat is
+deleted for good, everything is dropped, and the remaining replies are indexed again.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from headstart.core.models.ref import ModelRef
 from headstart.engine.speculation.history import MOST, History
 from headstart.engine.speculation.recycling import Recycling
 
-# of a megabyte or two that is written, so many tokens should be new
+# least number of new tokens for writing the candidates, which take one or two megabytes
 NEWS = 4_000
-# tokens that are worth sorting all of them again
+# number of new tokens that is worth sorting the whole index again
 _FRESH = 2_000
-# characters of a token, about
+# approximate characters per token
 _TOKEN = 4
 _LOOK_SECONDS = 0.02
 
 
 class EarlierChats:
-    """Earlier chats of a target. `forgets` counts the times that texts of chats had to go."""
+    """Earlier chats of a target. `forgets` counts the times that texts of chats had to be
+    forgotten."""
 
     def __init__(
         self,
@@ -40,24 +41,25 @@ class EarlierChats:
         self._key = ProfileKey(model.signature, "", "", ProfileKind.RECYCLED)
         self._profiles, self._replies = profiles, replies
         self._forgets, self._seen = forgets, forgets()
-        # whether the replies of before this start were read
+        # whether the replies from earlier runs of the app have been loaded
         self._read = False
         known = None if profiles is None else profiles.load(self._key)
         if known is not None:
             self.recycling.unpack(known)
 
     def begin(self) -> None:
-        """A reply begins that may give and get words."""
+        """Begin a reply that may use, and add to, the earlier text."""
         self.keep(NEWS)
         self.recycling.begin()
         self.history.begin()
 
     def wrote(self, reply: Sequence[int]) -> None:
-        """The tokens of a reply."""
+        """Add the tokens of a reply."""
         self.history.add(reply)
 
     def keep(self, least: int = 1) -> None:
-        """Write the candidates where that many tokens are new; none where a chat was deleted."""
+        """Save the candidates if at least `least` tokens are new; after a chat was deleted, clear
+        them."""
         now = self._forgets()
         if now != self._seen:
             self._seen, self._read = now, False
@@ -69,17 +71,17 @@ class EarlierChats:
             self._profiles.save(self._key, self.recycling.pack())
 
     def build(self, encode: Callable[[str], list[int]]) -> Iterator[None]:
-        """Read and index replies, in short pieces of work, while nothing else is to be done."""
+        """Load and index replies, in short pieces of work, while the engine is idle."""
         self.keep(NEWS)
         if not self._read:
             asked = self._replies.of(self._model.name, self._model.key, MOST * _TOKEN)
             while not asked.done():
-                # a request does not wait for what storage does meanwhile
+                # a request need not wait for the storage
                 wait((asked,), _LOOK_SECONDS)
                 yield
             texts = asked.result()
             yield
-            # texts since the start are among them
+            # replies of this run are among them
             self.history.clear()
             for text in texts:
                 self.history.add(encode(text))

@@ -1,8 +1,8 @@
-"""Full calibration on demand: what forwards and drafting cost, how often drafts are right.
+"""Full calibration on demand: the costs of forwards and drafting, and the share of right drafts.
 
 Engine thread. The target writes a few plain replies on a spare sequence, the draft is scored on
-them, and forwards of every size are timed; all of it goes into the profiles that replies use. The
-chat's KV state stays as it is.
+them, and forwards of every size are timed; the results go into the profiles that replies use. The
+chat's KV state is unchanged.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ BEGINNINGS = (
 
 
 def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSignal) -> None:
-    """Fill the profiles of the loaded pair; emits the curve as it becomes better known.
+    """Fill the profiles of the loaded pair; emits the curve as it becomes more accurate.
 
-    Raises DecodeAborted on a cancel; what was measured until then is kept.
+    Raises DecodeAborted on a cancel; results so far are kept.
     """
     draft, pair = state.draft, state.pair
     if draft is None or pair is None:
@@ -52,25 +52,25 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
         for number, beginning in enumerate(BEGINNINGS, 1):
             written, start = _write(target, beginning, costs, stop, draft.rows)
             state.free_draft()
-            # some can only be scored while the text is written: the idle engine does that
+            # some can only be scored while the text is written, which the idle engine does
             alone = draft.decoder.facts.follows
             scores = () if alone else draft.score(written, start, pair.costs, stop)
             for margin, right in scores:
                 pair.margins.observe(margin, right)
             _tell(emit, costs, pair, number, total)
         tokens = target.encode(BEGINNINGS[1] * 8)
-        # a context as replies have it: rows cost more the more they look back on
+        # a realistic context: rows cost more with a longer one
         target.forward(tokens[:CONTEXT], [], SPARE)
         context = target.n_past(SPARE)
-        # each size in every round, so that a slow moment does not meet all samples of one
+        # each size in every pass, so that a slow moment does not affect all samples of one
         for number, size in enumerate((*sizes, *sizes, *sizes), 1):
-            # against the speed of the same moment
+            # measured against the speed of the same moment
             for count in (1, size):
                 if stop.stopped:
                     raise DecodeAborted
                 time_forward(target, tokens[:count], costs, SPARE)
                 if target.n_past(SPARE) != context:
-                    # a cache that cannot be cut: the figure holds for a short context
+                    # a cache that cannot be cut: the samples are for a short context
                     target.truncate(0, SPARE)
             _tell(emit, costs, pair, len(BEGINNINGS) + number, total)
     except ContextFull as error:
@@ -93,8 +93,8 @@ def _tell(emit: Emit, costs: Costs, pair: PairProfile, done: int, total: int) ->
 def _write(
     target: Decoder, beginning: str, costs: Costs, stop: StopSignal, rows: HiddenRows | None
 ) -> tuple[Sequence[int], int]:
-    """Go on from a beginning without draft tokens; the tokens, and where the written ones start.
-    `rows`: what a head is to see of it."""
+    """Continue a beginning without draft tokens; returns all tokens, and the start of the written
+    ones. `rows`: collects the hidden states for a head."""
     target.truncate(0, SPARE)
     tokens = target.encode(beginning)
     begin = target.facts.begin_token

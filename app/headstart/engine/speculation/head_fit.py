@@ -1,7 +1,7 @@
-"""Decides whether a head can draft for a model, and why (not). Pure: works on their files' headers.
+"""Decides whether a head can draft for a model, with reasons. Pure: works on their files' headers.
 
-A head was made for one model: its width, its vocabulary and its layers have to be that model's.
-What it drafts is verified like every draft, so a head of a sibling is slow at worst.
+A head is made for one model: its width, vocabulary and layers have to match that model's. Its
+drafts are verified like all others, so the head of a sibling model is slow at worst.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RUN: dict[ModelFormat, frozenset[HeadKind]] = {
     ),
     "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA, HeadKind.LAYERS, *BLOCKS)),
 }
-# whose states each kind drafts from
+# architectures with the states that each kind drafts from
 _STATES = {
     HeadKind.EAGLE3: LAYER_INPUTS,
     HeadKind.ASSISTANT: NEXTN,
@@ -49,8 +49,8 @@ def judge_head(
     engine: EngineSettings,
     memory: Memory,
 ) -> PairVerdict:
-    """Worth of a head for `target`; `shape` is that of its file, or of the layers of the target's
-    own."""
+    """The verdict on a head for `target`; `shape`: of its file, or of the target's own draft
+    layers."""
     why = _why_not(target, head)
     if why is not None:
         return PairVerdict(Works.NO, (why,))
@@ -65,7 +65,7 @@ def judge_head(
 def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
     form = target.model.format
     if form == "gguf" and head.kind is HeadKind.MEDUSA:
-        # in numpy, whatever the architecture
+        # runs in numpy, for any architecture
         fits = head.width in (0, target.shape.width)
         wide = told("head-other-width", made=head.width, this=target.shape.width)
         if target.architecture in NO_LAST:
@@ -73,7 +73,7 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
         return None if fits else wide
     if head.form != form or head.kind not in _RUN[form]:
         return told("head-not-run-here")
-    # a folder's settings of text have a name of their own
+    # the text part of a folder's settings has a suffixed name
     if head.architecture not in ("", target.architecture.removesuffix("_text")):
         return told("head-other-architecture", made=head.architecture, this=target.architecture)
     if head.width not in (0, target.shape.width):
@@ -92,7 +92,7 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
 
 
 def why_no_own_layers(there: int, announced: int) -> PairVerdict | None:
-    """The reason why announced draft layers cannot be used; None where a file announces none."""
+    """The reason why declared draft layers cannot be used; None if a file declares none."""
     if not announced:
         return None
     code = "own-layers-missing" if there != announced else "own-layers-not-run"

@@ -1,13 +1,13 @@
-"""A head beside the target: drafts from the target's hidden states. Engine thread.
+"""A head beside the target, which drafts from the target's hidden states. Engine thread.
 
 A head is a draft whose text begins at the second token, because each of its tokens comes with the
 target's state of the token before it: (row of token t, token t + 1) gives token t + 2. After a
-round the pending token is drawn and not decoded, and its pair is complete: no forward is needed.
+round the pending token is drawn but not decoded, and its pair is complete without a forward.
 
-Rows come from forwards that the target does anyway, and the last ones are kept (`HiddenRows`).
-What a head has not seen by then it never sees: no text is decoded once more for it. Where a row is
-missing it begins at the first one that is there. While it drafts, its own states take the place of
-the target's; what it holds of those is replaced once the target's are there.
+Rows come from forwards that the target does anyway, and only the last ones are kept (`HiddenRows`).
+A head never sees older rows: no text is decoded again for it. If a row is missing it begins at the
+first available one. While it drafts, its own states stand in for the target's; held tokens based on
+them are replaced once the target's are available.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MakeHeadCache = Callable[[HeadState], PrefixCache | None]
 
 
 class ShiftedTokens(SameTokens):
-    """The text from its second token on; places are the whole text's."""
+    """The text from its second token on; positions are those of the whole text."""
 
     shift = 1
 
@@ -60,12 +60,12 @@ class HiddenStateDraft(DraftModel):
         make_cache: MakeHeadCache,
         stand_in: int = 0,
     ) -> None:
-        """`target_name`: another one where the target's weights are others."""
+        """`target_name`: a name that differs for different target weights."""
         self.rows: HiddenRows = HiddenRows(len(head.facts.wants) * target.facts.width)
         self._state = HeadState(head, self.rows, target_name)
         super().__init__(head, ShiftedTokens(), make_cache(self._state), stand_in)
         self._own: Hidden | None = None
-        # of what is held, how much was made of the target's rows
+        # number of held tokens computed from the target's rows
         self._solid = 0
 
     # --- the text ------------------------------------------------------------------------
@@ -82,7 +82,8 @@ class HiddenStateDraft(DraftModel):
 
     @property
     def sees_all(self) -> bool:
-        """Rows carry what came before them: one that begins late is hardly worse."""
+        """Always True: rows carry earlier context, so that a head that begins late is hardly
+        worse."""
         return True
 
     @property
@@ -92,7 +93,7 @@ class HiddenStateDraft(DraftModel):
     def restore(self) -> None:
         self._state.restored = None
         self._cut_to(self._solid)
-        # the restored state was made of the target's rows
+        # the restored state was computed from the target's rows
         self._solid = self._context
         try:
             super().restore()
@@ -113,7 +114,7 @@ class HiddenStateDraft(DraftModel):
 
     def predict_next(self, row: Hidden, token: int, seq: int) -> Prediction:
         """Prediction after `token`, the next one of the target's sequence `seq`; `row` is the state
-        of the token before it. Only for who `follows`."""
+        of the token before it. Only for a head that `follows`."""
         sampler = self.decoder.sampler(Sampling(temperature=0), 0)
         held = self.decoder.n_past()
         try:
@@ -144,7 +145,7 @@ class HiddenStateDraft(DraftModel):
         elif count == 1 and self._own is not None:
             rows = self._own
         else:
-            # to be timed
+            # only for timing
             rows = np.zeros((count, self.rows.width), np.float32)
         self._own = None
         self.decoder.forward(tokens, outputs, hidden=rows)

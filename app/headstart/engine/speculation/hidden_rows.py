@@ -1,4 +1,4 @@
-"""The target's hidden states of the end of a text, as heads want them. Engine thread."""
+"""The target's hidden states at the end of a text, for heads. Engine thread."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from msgspec.structs import replace
 
 from headstart.engine.decoder import Blob, Decoder, Hidden
 
-# rows that are kept of a text: a head that begins there sees that much of it
+# rows kept of a text: a head that begins late sees this much of it
 MOST = 512
 
 
 class HiddenRows:
-    """Rows of the tokens `start` to `end` (not included) of one text. `width` numbers each."""
+    """Rows of the tokens `start` to `end` (exclusive) of one text, `width` numbers each."""
 
     def __init__(self, width: int, most: int = MOST) -> None:
         self.width = width
         self._most = most
         self._rows = np.empty((2 * most, width), np.float32)
-        self._first = 0  # where the row of `start` lies
+        self._first = 0  # index of the row of `start`
         self.start = self.end = 0
 
     def __len__(self) -> int:
         return self.end - self.start
 
     def saw(self, target: Decoder, position: int, indices: Sequence[int]) -> None:
-        """The target decoded the tokens from `position` on of the text, at these indices of its
+        """Take the rows of the text's tokens from `position` on, at these indices of the target's
         last forward."""
         first, last = indices[0], indices[-1] + 1
         rows = target.states.rows(first, last)
@@ -36,12 +36,12 @@ class HiddenRows:
         self.put(position, rows)
 
     def put(self, position: int, rows: Hidden) -> None:
-        """These are the rows of the tokens from `position` on, of no numbers where one is missing;
-        what was known of later ones was another text's. Rows that do not follow known ones take
-        their place."""
+        """Add the rows of the tokens from `position` on, NaN where one is missing, and drop known
+        rows after it, which belong to another text. Rows that do not continue the known ones
+        replace them."""
         unknown = np.flatnonzero(np.isnan(rows[:, 0]))
         if len(unknown):
-            # rows that a backend did not have
+            # rows that the backend did not provide
             behind = int(unknown[-1]) + 1
             position, rows = position + behind, rows[behind:]
             self.clear(position)
@@ -61,7 +61,7 @@ class HiddenRows:
         self.end += len(rows)
 
     def lead(self, position: int, row: Hidden) -> None:
-        """The row of `position`, where it is the one before those that are known."""
+        """Add the row of `position`, if it directly precedes the known ones."""
         if not len(self) or position + 1 != self.start:
             return
         known = self.get(self.start, self.end).copy()[-(self._most - 1) :]
@@ -71,7 +71,7 @@ class HiddenRows:
             self.put(position, np.concatenate([row.reshape(1, -1), known]))
 
     def cut(self, length: int) -> None:
-        """The text is only so long any more."""
+        """Drop rows beyond the first `length` tokens."""
         self.end = max(self.start, min(self.end, length))
 
     def clear(self, position: int = 0) -> None:
@@ -87,16 +87,16 @@ class HiddenRows:
 
 
 class HeadState:
-    """A head's decoder as the prefix cache sees it: behind each range of keys and values lies the
-    target's row of the token that comes next, which a restored prefix could not give otherwise."""
+    """The prefix cache's view of a head's decoder: each range of keys and values is followed by the
+    target's row of the next token, which a restored prefix could not provide otherwise."""
 
     def __init__(self, decoder: Decoder, rows: HiddenRows, target_name: str) -> None:
-        """The rows are that target's only: another one has other states."""
+        """`target_name`: part of the state's meaning, as another target has other states."""
         facts = decoder.facts
         self.facts = replace(facts, state=f"{facts.state}, of {target_name}")
         self._decoder = decoder
         self._rows = rows
-        # of the range that was restored last: its end, and the row there
+        # end of the last restored range, and its row
         self.restored: tuple[int, Hidden] | None = None
         self.truncate = decoder.truncate
         self.reach = decoder.reach

@@ -1,9 +1,9 @@
-"""This target's replies in earlier chats, as a source of drafts: where did the last tokens stand in
-them, and what came next? Engine thread; the index is made while the engine is idle.
+"""This target's replies in earlier chats, as a source of drafts: finds the last tokens in them, and
+the tokens that followed. Engine thread; the index is built while the engine is idle.
 
 A suffix array over the tokens of earlier replies (Manber and Myers 1990; made by prefix doubling,
-which numpy sorts): places whose text begins alike lie together, so the longest run that ends the
-present text is found by halving, with all its continuations and their counts.
+which numpy sorts): positions with equal following text are adjacent, so binary search finds the
+longest run that ends the present text, with all its continuations and their counts.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ import numpy.typing as npt
 from headstart.engine.speculation.acceptance import Bins, length_bins
 from headstart.engine.speculation.plan import Chain
 
-# tokens of earlier replies, the latest ones: some 1,500 replies, sorted in 40 ms a round
+# tokens of the latest earlier replies: some 1,500 replies, sorted in 40 ms per pass
 MOST = 400_000
-# shorter runs come by chance
+# shorter runs occur by chance
 SHORTEST = 4
 _LONGER = (8, 16, 24)
-# places that are looked at for what comes next
+# positions examined for continuations
 _COUNTED = 16
-# stands between two replies, and is in no text
+# separates two replies, and occurs in no text
 _END = -1
 
 
 class History:
-    """`add` replies, let `build` run while nothing else is to be done, then `chain`."""
+    """Drafts from replies: `add` them, run `build` while the engine is idle, then call `chain`."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
         self._waiting: list[list[int]] = []
-        # replies as they are indexed, the ends between them included
+        # the indexed replies, with separators
         self._tokens: list[int] = []
         self._places: list[int] = []
         self.bins: Bins = length_bins()
 
     def __len__(self) -> int:
-        """Tokens that are indexed."""
+        """Number of indexed tokens."""
         return len(self._tokens)
 
     @property
     def waiting(self) -> int:
-        """Tokens that are not indexed yet."""
+        """Number of tokens not yet indexed."""
         return sum(len(tokens) for tokens in self._waiting)
 
     def add(self, reply: Sequence[int]) -> None:
-        """The tokens of a reply; the latest one comes last. Images are none."""
+        """Add the tokens of a reply, latest last, without those of images."""
         if len(reply) > SHORTEST:
             self._waiting.append([token for token in reply if token >= 0])
 
@@ -58,8 +58,8 @@ class History:
         self._waiting, self._tokens, self._places = [], [], []
 
     def build(self) -> Iterator[None]:
-        """Index what waits, in pieces of some 40 ms at most; what was indexed before stays in use
-        until the end, and a build that is not gone on with changes nothing."""
+        """Index the waiting replies, in pieces of some 40 ms at most; the old index stays in use
+        until the end, and an abandoned build changes nothing."""
         if not self._waiting:
             return
         count = len(self._waiting)
@@ -77,11 +77,11 @@ class History:
     # --- drafting -------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Another reply."""
+        """Begin another reply."""
         self.bins.begin()
 
     def chain(self, text: Sequence[int], depth: int) -> Chain | None:
-        """Continuation of the longest run that ends `text`; None where even a short one is new."""
+        """The continuation of the longest known run that ends `text`; None if there is none."""
         found = self._find(text)
         if found is None:
             return None
@@ -100,14 +100,14 @@ class History:
         return Chain(chosen, chances, length) if chosen else None
 
     def learn(self, chain: Chain, emitted: Sequence[int]) -> None:
-        """Learn the text after a chain, verified or not."""
+        """Learn from the text that followed, whether the chain was verified or not."""
         for index, (token, other) in enumerate(zip(chain.tokens, emitted, strict=False)):
             self.bins.observe(chain.length + index, token == other)
             if token != other:
                 break
 
     def _find(self, text: Sequence[int]) -> tuple[int, int, int] | None:
-        """The longest run that is known, and its places in the index."""
+        """The length of the longest known run, and its range in the index."""
         found = self._range(text, SHORTEST)
         if found is None:
             return None
@@ -137,12 +137,12 @@ class History:
 
 
 def _spread(low: int, high: int) -> range:
-    """Some of the places, evenly."""
+    """An evenly spaced selection of positions."""
     return range(low, high, max(1, (high - low) // _COUNTED))
 
 
 class _Order:
-    """Places by the text that begins there; `improve` compares twice as many tokens each time."""
+    """Positions sorted by their following text; each `improve` doubles the compared tokens."""
 
     def __init__(self, tokens: npt.NDArray[np.int32]) -> None:
         self.places: npt.NDArray[np.intp] = np.argsort(tokens, kind="stable")
@@ -150,10 +150,10 @@ class _Order:
         self._length = 1
 
     def improve(self) -> bool:
-        """False: as many tokens as are ever looked up are compared."""
+        """Sort by twice as many tokens; False if the order already covers the longest lookup."""
         if self._length >= _LONGER[-1]:
             return False
-        # the rank of what comes so many tokens later; the end of all comes first
+        # the rank of the text that many tokens later; the end of all text sorts first
         count = len(self._ranks)
         later = np.zeros(count, np.int64)
         behind = self._ranks[self._length :]
@@ -166,7 +166,7 @@ class _Order:
 
 
 def _ranks(keys: npt.NDArray[np.int64], order: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
-    """Equal keys have equal ranks."""
+    """Ranks of the keys; equal keys have equal ranks."""
     steps = np.concatenate([[0], (keys[1:] != keys[:-1]).cumsum()])
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = steps

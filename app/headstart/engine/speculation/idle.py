@@ -1,5 +1,5 @@
-"""Work of the idle engine for the loaded pair: scores the draft on the last reply, measures what is
-not known yet, has the draft read what the target holds. Engine thread; any request cuts it."""
+"""Work of the idle engine for the loaded pair: scores the draft on the last reply, measures unknown
+costs, and prefills the resident text into the draft. Engine thread; any request interrupts it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ResidentText(Protocol):
 def learn_when_idle(
     state: SpeculationState, resident: ResidentText, emit: Emit, stop: StopSignal
 ) -> bool:
-    """Learn what is not known yet of the pair; returns whether the draft has read what is
-    resident. Raises DecodeAborted; the caller has the live sequence cut to what it held."""
+    """Measure the unknown facts of the pair; returns True if the draft has prefilled the resident
+    text. Raises DecodeAborted; the caller then cuts the live sequence to its earlier length."""
     if state.draft is None or state.pair is None:
         return False
     state.follow_paces()
@@ -45,7 +45,7 @@ def learn_when_idle(
             state.last_reply = None
         if state.last_reply is not None:
             learned = _learn(state, state.last_reply, stop)
-            # another chat may be resident by now
+            # another chat may have become resident
             has_prefilled = learned and state.draft_chat == (resident.chat_id,)
         for _ in calibrate(state.target, state, tell):
             if stop.stopped:
@@ -62,7 +62,7 @@ def learn_when_idle(
 
 
 def _is_resident(reply: WrittenReply | None, resident: ResidentText) -> bool:
-    """True if the target holds the text of this reply, as far as it was decoded."""
+    """True if the target holds the decoded text of this reply."""
     if reply is None:
         return False
     decoded = reply.tokens[:-1]
@@ -70,7 +70,7 @@ def _is_resident(reply: WrittenReply | None, resident: ResidentText) -> bool:
 
 
 def _learn(state: SpeculationState, reply: WrittenReply, stop: StopSignal) -> bool:
-    """Score the draft on a reply. Returns whether it has read the reply's chat for that."""
+    """Score the draft on a reply. Returns True if it prefilled the reply's chat for that."""
     assert state.draft is not None
     state.free_draft()
     state.draft.persist = reply.persist
@@ -79,7 +79,7 @@ def _learn(state: SpeculationState, reply: WrittenReply, stop: StopSignal) -> bo
     except DecodeAborted:
         raise
     except Exception:
-        # a failure would come each time
+        # a failure would repeat each time
         state.last_reply = None
         raise
     state.last_reply = None
@@ -89,7 +89,7 @@ def _learn(state: SpeculationState, reply: WrittenReply, stop: StopSignal) -> bo
 
 
 def _follow_resident(state: SpeculationState, resident: ResidentText, stop: StopSignal) -> bool:
-    """Have a draft that pays read what the target has read, so that no reply waits for it."""
+    """Prefill the resident text into a draft that pays, so that no reply waits for it."""
     draft, pair, depth = state.draft, state.pair, state.depth
     assert draft is not None
     assert pair is not None

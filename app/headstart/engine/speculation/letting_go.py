@@ -1,4 +1,4 @@
-"""Drafts that do not pay and go where memory is short: it is for what pays. Engine thread."""
+"""Unloads drafts that do not pay when memory is short. Engine thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headstart.engine.speculation.depth.choice import Depth
 
 
 class LetGo:
-    """A target's drafts that were let go. They stay away until the user has them calibrated."""
+    """A target's drafts that were let go. They stay unloaded until the user calibrates."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -17,8 +17,8 @@ class LetGo:
         return draft.key in self._keys
 
     def is_due(self, draft: ModelRef, depth: Depth, context: int) -> bool:
-        """True if it is to go now; then it counts as gone. One whose depth the user has fixed is
-        wanted whatever it costs."""
+        """True if the draft should be unloaded now, which is then recorded. With a depth fixed by
+        the user it stays, whatever it costs."""
         if depth.settings.depth_mode == "fixed" or not is_short(memory()):
             return False
         if not depth.worth.known_to_lose(context):

@@ -1,11 +1,11 @@
-"""The speculative loop, once for every decoder and every source of draft tokens. Engine thread.
+"""The speculative loop, shared by all decoders and all sources of draft tokens. Engine thread.
 
 `Speculator.step` is one round: choose, draft, verify in one forward of the target, accept,
 correct. Afterwards the target's KV state is exactly `tokens`; the last emitted token is pending
 and not in it. The draft's KV state is cut to the text before it is used again.
 
-A branch that wins is decoded again with the next round: kept where it is, its cell would
-lie behind later tokens' and change the order of sums, and with it bits of the logits.
+An accepted branch is decoded again in the next round: kept in place, its cell would come after
+those of later tokens and change the order of sums, and so bits of the logits.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from headstart.engine.speculation.tally import Tally
 from headstart.engine.speculation.token_mapping import DraftToken
 from headstart.engine.speculation.verify import Tree, verify
 
-# repeats of so many tokens are copies, and worth finding back into
+# matches of at least this many tokens are copies, and worth resuming
 LONG_COPY = 8
-# further ones are right too seldom to be looked up
+# longest chains; tokens beyond are right too seldom
 MOST_RECYCLED, MOST_FROM_HISTORY = 8, 16
-# tokens by which a place in earlier replies is found, at most
+# the most tokens used to find a position in earlier replies
 LONGEST_RUN = 24
 
 _ONE_ROW = (0,)
@@ -38,7 +38,8 @@ Emitted = list[tuple[int, Origin]]
 
 
 class Speculator:
-    """One turn's loop. `tokens` is what the target's KV state holds; it grows here."""
+    """One turn's loop. `tokens`: the list of tokens in the target's KV state, which the loop
+    extends."""
 
     def __init__(
         self,
@@ -56,23 +57,23 @@ class Speculator:
         self._lookup = sources.lookup
         self._earlier = sources.earlier
         self._recycling = None if sources.earlier is None else sources.earlier.recycling
-        self._before: Chain | None = None  # what came after the same run in an earlier chat
+        self._before: Chain | None = None  # continuation of the same run in an earlier chat
         self.drafting = Drafting(depth, sources)
         self._leaves = target.facts.leaves
         self._checkpoints = target.facts.rollback == "checkpoint"
         self._undo = target.facts.undo
         self._reply_start = len(tokens)
-        self._known = len(tokens)  # how much of the text the lookup and the draft know
-        self._carry: list[int] = []  # emitted before the pending token, and not in the KV state
+        self._known = len(tokens)  # length of the text that the lookup and the draft know
+        self._carry: list[int] = []  # emitted before the pending token, but not in the KV state
         self.tally = Tally()
 
     @property
     def activity(self) -> DraftActivity:
-        """Activity of the chosen draft, and the reason."""
+        """The present activity of the draft, with the reason."""
         return activity_of(self.tally, self.depth, len(self._tokens), self.drafting.chosen)
 
     def restart(self) -> None:
-        """The text before the reply changed (older turns were left out): begin again with it."""
+        """Begin again, as the text before the reply changed (older turns were dropped)."""
         self._reply_start = self._known = len(self._tokens)
         self._carry = []
         if self._lookup is not None:
@@ -83,14 +84,14 @@ class Speculator:
 
     @property
     def position(self) -> int:
-        """The position in the text of what `step` will emit first."""
+        """The position of the first token that `step` will emit."""
         return len(self._tokens) + len(self._carry) + 1
 
     def step(self, pending: int, room: int) -> Emitted:
-        """Decode `pending` and whatever draft tokens after it pay; returns what came out.
+        """Decode `pending` and the draft tokens after it that pay; returns the emitted tokens.
 
-        At least one token; `tokens` says which are in the KV state. At most `room` draft tokens are
-        verified. Raises ContextFull and DecodeAborted.
+        Emits at least one token; `tokens` lists those in the KV state. At most `room` draft tokens
+        are verified. Raises ContextFull and DecodeAborted.
         """
         began = self.target.seconds()
         drafting = self.drafting
@@ -99,7 +100,7 @@ class Speculator:
             began = self.target.seconds()
         match = self._follow(pending)
         lag = drafting.lag
-        # a branch that won is decoded again with the pending token, at a cost of its own
+        # an accepted branch is decoded again with the pending token, at an extra cost
         carried = bool(self._carry)
         context = len(self._tokens)
         chains = self._chains(pending, context)
@@ -130,18 +131,19 @@ class Speculator:
         tree = self._tree(plan, draft_tokens, path, context)
         emitted = self._verify(pending, tree, plan, draft_tokens, match)
         if self._earlier is not None and self._before is not None:
-            # verified or not: what was written tells
+            # whether it was verified or not
             self._earlier.history.learn(self._before, [token for token, _ in emitted])
         seconds = self.target.seconds() - began
         speculated = bool(draft_tokens) or drafted or carried
         self.depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
-        # a plain round is what it is compared with
+        # a plain round is the reference
         plain = len(emitted) * self.depth.costs.decode_time if speculated else seconds
         self.tally.round(self._shown(plan), len(tree.tokens), plain)
         return emitted
 
     def _plain(self, pending: int, began: float) -> Emitted:
-        """A round without drafts. Small models write 300 tokens a second: no step too many."""
+        """Run a round without drafts, with minimal overhead: small models write 300 tokens a
+        second."""
         target, tokens = self.target, self._tokens
         self._sampler.look_ahead(len(tokens) + 1)
         target.forward((pending,), _ONE_ROW)
@@ -158,7 +160,7 @@ class Speculator:
         return [(token, Origin.TARGET)]
 
     def cut(self, length: int) -> None:
-        """The reply ended inside what was accepted: keep only the first `length` tokens."""
+        """Keep only the first `length` tokens, as the reply ended within the accepted ones."""
         if length < len(self._tokens):
             kept = self.target.truncate(length)
             del self._tokens[kept:]
@@ -168,7 +170,7 @@ class Speculator:
     # --- drafting ------------------------------------------------------------------------
 
     def _chains(self, pending: int, context: int) -> list[Chain]:
-        """Chains from earlier chats, where they can be worth a row."""
+        """Chains from earlier chats that can be worth a row."""
         earlier, tokens, found = self._earlier, self._tokens, list[Chain]()
         if earlier is None:
             return found
@@ -186,7 +188,8 @@ class Speculator:
         return self.target.facts.context_length - self.position
 
     def _follow(self, pending: int) -> Match | None:
-        """Let lookup and draft follow what was emitted; returns where the end stood before."""
+        """Pass the emitted tokens to lookup and draft; returns the earlier match of the text's
+        end."""
         draft = self.drafting.draft
         if draft is None and not self._carry and self._known == len(self._tokens):
             self._known += 1
@@ -257,7 +260,7 @@ class Speculator:
         self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
         if self.drafting.rows is not None:
-            # before anything is decoded again; a branch that won comes last
+            # before anything is decoded again; an accepted branch comes last
             seen = (*range(len(first)), *(len(first) + node for node in verdict.path))
             self.drafting.rows.saw(target, context, seen)
         again = self._settle(first, tree, verdict.path, len(draft_tokens), filling)
@@ -284,7 +287,7 @@ class Speculator:
         return list(zip(verdict.emitted, origins, strict=False))
 
     def _shown(self, plan: DraftPlan) -> Origin:
-        """Origins under which accepted tokens of the plan are shown."""
+        """The displayed origin of the plan's accepted tokens."""
         if plan.source is Origin.DRAFT:
             return self.drafting.origin
         return plan.source if plan.chain is None else Origin.EARLIER
@@ -298,7 +301,7 @@ class Speculator:
         return token
 
     def _filling(self, count: int, context: int) -> int:
-        """Further rows, which nothing is made of, where a forward with them is faster."""
+        """Number of unused padding rows that make the forward faster."""
         filled = self.depth.costs.filled(count, context)
         facts = self.target.facts
         return filled - count if filled <= min(facts.batch, facts.context_length - context) else 0
@@ -306,9 +309,9 @@ class Speculator:
     def _settle(
         self, first: list[int], tree: Tree, path: Sequence[int], chain: int, filling: int
     ) -> float:
-        """Make the KV state hold what came before the draft, and what was accepted of the chain
-        (the tree's first `chain` tokens); a branch that won is carried. Returns the seconds for
-        what had to be decoded again."""
+        """Make the KV state hold the tokens before the draft and the accepted part of the chain
+        (the tree's first `chain` tokens); an accepted branch is carried over. Returns the seconds
+        spent on decoding again."""
         target, tokens = self.target, self._tokens
         kept = [node for node in path if node < chain]
         self._carry = [tree.tokens[node] for node in path[len(kept) :]]
@@ -325,7 +328,8 @@ class Speculator:
         return 0.0
 
     def _recompute(self, kept: int) -> None:
-        """Models that cannot be cut go back to a checkpoint, or to nothing: read what is lost."""
+        """Decode lost tokens again: models that cannot be cut return to a checkpoint, or to
+        nothing."""
         missing = self._tokens[kept:]
         del self._tokens[kept:]
         for part in image_tokens.slices(missing, self.target.facts.batch):

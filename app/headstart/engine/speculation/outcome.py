@@ -1,4 +1,4 @@
-"""Outcome of a round: learned for the next ones, and told to the user. Pure."""
+"""The outcome of a round: used to learn, and reported to the user. Pure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def learn_outcome(
     emitted: Sequence[int],
     sees_all: bool,
 ) -> tuple[int, int]:
-    """Learn from each draft token that was verified: those up to the first wrong one.
+    """Learn from the verified draft tokens: those up to the first wrong one.
 
-    `sees_all`: the draft has the whole text. Returns how many were verified, and accepted.
+    `sees_all`: the draft has the whole text. Returns the numbers of verified and accepted tokens.
     """
     pair, lengths = depth.pair, depth.target.lengths
     verified = accepted = 0
@@ -43,7 +43,7 @@ def learn_outcome(
         if not right:
             break
     if plan.source is Origin.DRAFT:
-        # a branch that was right is a draft token that was right
+        # a right branch counts as a right draft token
         accepted = max(accepted, len(emitted) - 1)
     return verified, accepted
 
@@ -51,8 +51,8 @@ def learn_outcome(
 def learn_repeat(
     depth: Depth, match: Match, repeated: Sequence[int], emitted: Sequence[int]
 ) -> int:
-    """Learn from a repeat that was not verified: what was emitted tells how much of it was right,
-    which is returned."""
+    """Learn from an unverified match by comparing it with the emitted tokens; returns the number of
+    right tokens."""
     right = 0
     for token, other in zip(repeated, emitted, strict=False):
         depth.target.lengths.observe(match.length + right, token == other)
@@ -63,7 +63,7 @@ def learn_repeat(
 
 
 def activity_of(tally: Tally, depth: Depth, context: int, chosen: bool) -> DraftActivity:
-    """Activity of the draft, and the reason; `chosen`: there is one for this turn."""
+    """The activity of the draft, with the reason; `chosen`: this turn has a draft."""
     source = tally.last_source
     if source is not Origin.TARGET:
         stage = DraftStage.DRAFTING if source.drafted else DraftStage.LOOKUP

@@ -1,4 +1,4 @@
-"""Plan of a round, and a chain of draft tokens as it grows. Pure values."""
+"""The plan of a round, and a growing chain of draft tokens. Pure values."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from headstart.core.chats.parts import Origin
 
 
 class DraftPlan(Struct, frozen=True):
-    """Plan of the next round: plain (TARGET), LOOKUP or DRAFT with at most `depth` tokens."""
+    """The plan of the next round: plain (TARGET), LOOKUP or DRAFT with at most `depth` tokens."""
 
     source: Origin
     depth: int = 0
-    # read at most so many tokens into the draft first; None reads all it lacks
+    # first prefill at most this many tokens into the draft; None: all missing ones
     window: int | None = None
-    # only score the draft on the text so far, and decide afterwards
+    # only score the draft on the text so far, then plan again
     probe: bool = False
-    # read the whole text, what is held is forgotten
+    # prefill the whole text, and forget the held one
     from_start: bool = False
-    # of LOOKUP: a chain of a table rather than text that repeats itself
+    # for LOOKUP: a chain from a table in place of repeated text
     chain: Chain | None = None
 
 
@@ -29,17 +29,18 @@ PLAIN = DraftPlan(Origin.TARGET)
 
 
 class Chain(Struct, frozen=True):
-    """Draft tokens that a table gives without a forward, and the chance of each where those before
-    it are right."""
+    """Draft tokens from a table, without a forward, and the chance of each if those before it are
+    right."""
 
     tokens: Sequence[int]
     chances: Sequence[float]
-    # of text that stood in an earlier chat: how many tokens before it were the same
+    # for text of an earlier chat: number of matching tokens before it
     length: int = 0
 
 
 class Path(Struct):
-    """A chain of draft tokens as it grows: the chance of each, and of getting that far."""
+    """A growing chain of draft tokens: the chance of each, of all of them, and the expected tokens
+    by length."""
 
     chances: list[float] = field(default_factory=list)
     reach: float = 1.0

@@ -1,9 +1,9 @@
-"""Prompt lookup: where did the last tokens stand before, and what came next? Draft tokens from text
-that repeats itself.
+"""Prompt lookup: finds an earlier occurrence of the last tokens, and drafts the tokens that
+followed it.
 
-Pure. An index of the latest position after each run of 2, 3, 5 and 8 tokens, O(1) a token;
-the longest and, among equals, the latest match wins (prompt lookup: Saxena 2023). Where a copy
-was left because a word was changed, one token is enough to find back into it.
+Pure. An index of the latest position after each run of 2, 3, 5 and 8 tokens, O(1) per token; the
+longest and, among equals, the latest match wins (prompt lookup: Saxena 2023). After a copy that a
+changed word interrupted, one token is enough to resume it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from msgspec import Struct
 from headstart.engine import image_tokens
 
 SHORTEST, LONGER = 2, (3, 5, 8)
-# how far back a match is measured: beyond this it is as sure as it gets
+# the longest measured match: longer ones are no surer
 MEASURED = 24
-# a copy that was left is looked for again, for so many tokens, so far beyond where it was left
+# an interrupted copy may resume within this many tokens, up to this far beyond the interruption
 _LEFT_FOR, _BEYOND = 24, 8
-# seconds for each token that is indexed, measured on a slow core
+# seconds per indexed token, measured on a slow core
 _INDEXED = 4e-6
 
 
 class Match(Struct, frozen=True):
-    """The last `length` tokens stood before `position` too."""
+    """An earlier occurrence of the last `length` tokens, which ends before `position`."""
 
     position: int
     length: int
@@ -41,7 +41,7 @@ class PromptLookup:
         self._tokens: list[int] = []
         self._short: dict[tuple[int, ...], int] = {}
         self._long: list[tuple[int, dict[tuple[int, ...], int]]] = [(n, {}) for n in LONGER]
-        # where the last copy was left, and the length of the text then
+        # the position where the last copy was interrupted, and the length of the text then
         self._left: tuple[int, int] | None = None
         # whether the text from its first token on is indexed
         self.whole = True
@@ -54,9 +54,9 @@ class PromptLookup:
         return len(self._tokens)
 
     def sync(self, tokens: Sequence[int], seconds: float = math.inf) -> None:
-        """Make the index that of `tokens`; cheap when they only grew.
+        """Make the index match `tokens`; cheap if they only grew.
 
-        Takes about `seconds` at most: of a long text that is new only the end is indexed then.
+        Takes about `seconds` at most: of a long new text only the end is then indexed.
         """
         known = len(self._tokens)
         same = known <= len(tokens) and self._tokens == list(tokens[:known])
@@ -73,7 +73,7 @@ class PromptLookup:
     def extend(self, more: Sequence[int]) -> None:
         """Add tokens at the end.
 
-        The run that ends the text is indexed only when a token follows: it would find itself.
+        The run that ends the text is indexed only once a token follows, or it would find itself.
         """
         tokens = self._tokens
         for token in more:
@@ -86,11 +86,11 @@ class PromptLookup:
             tokens.append(token)
 
     def copied(self, position: int) -> None:
-        """The text was a copy up to `position`, and went on otherwise."""
+        """Note that the text copied up to `position`, and then differed."""
         self._left = (position, len(self._tokens))
 
     def find(self) -> Match | None:
-        """The longest earlier place of the text's last tokens."""
+        """The longest earlier match of the text's last tokens."""
         tokens = self._tokens
         if len(tokens) < SHORTEST:
             return None
@@ -105,7 +105,7 @@ class PromptLookup:
         return Match(position, self._measured(position))
 
     def _back_into_copy(self) -> Match | None:
-        """Position of the last token a little further on in the copied text."""
+        """A match of the last token slightly further on in the copied text."""
         assert self._left is not None
         (left, since), tokens = self._left, self._tokens
         if len(tokens) - since > _LEFT_FOR:
@@ -127,8 +127,8 @@ class PromptLookup:
         return length
 
     def continuation(self, match: Match, count: int) -> list[int]:
-        """The `count` tokens that followed, fewer before an image; a period that runs into the end
-        goes on."""
+        """The `count` tokens that followed the match, fewer before an image; a period that reaches
+        the end repeats."""
         tokens, position = self._tokens, match.position
         period = len(tokens) - position
         end = image_tokens.first_image(tokens, position, position + min(count, period))

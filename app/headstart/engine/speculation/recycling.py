@@ -1,10 +1,10 @@
-"""Recycling: what did the target think likely when the last two tokens stood together before? Draft
-tokens from the target's own candidates, without a model and without a repeat. Pure.
+"""Recycling: drafts the target's own candidates from the last time that the same two tokens
+occurred, without a model and without repeated text. Pure.
 
-A table from the last two tokens, else from the last one, to the likeliest token of the row that was
-computed then, and how far it lay before the second (after Token Recycling, Luo et al. 2024, whose
-table has the last token only and is verified as a tree of 80). How often candidates are right is
-learned for each kind of key and each margin, from every token that is written, drafted or not.
+A table from the last two tokens, else from the last one, to the likeliest token of the row computed
+after them, and its margin over the second (after Token Recycling, Luo et al. 2024, whose table uses
+only the last token and is verified as a tree of 80). The acceptance of candidates is learned for
+each kind of key and each margin, from every written token, drafted or not.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from headstart.engine.decoder import Prediction
 from headstart.engine.speculation.acceptance import Bins
 from headstart.engine.speculation.plan import Chain
 
-# 16 bytes each as they are kept, 160 in memory
+# 16 bytes each when stored, 160 in memory
 MOST_KEYS = 60_000
-# of SmolLM2's own text, greedy: the candidate after two known tokens, after one, by margin
+# acceptance by margin in SmolLM2's own greedy text: of candidates after two known tokens, after one
 EDGES = (0.5, 1.0, 2.0, 4.0)
 PAIR_PRIOR = (0.2, 0.3, 0.4, 0.55, 0.75)
 LAST_PRIOR = (0.1, 0.15, 0.25, 0.35, 0.5)
-# margins are kept as bytes, in steps of
+# margins are stored as bytes, in steps of this
 _STEP = 1 / 16
 _MOST = 255
 _KEY, _CANDIDATE = np.dtype("<u8"), np.dtype("<u4")
@@ -35,31 +35,32 @@ class Recycling:
 
     def __init__(self, most: int = MOST_KEYS) -> None:
         self._most = most
-        # by two tokens, and by the last one: a token and its margin in one number
+        # keyed by two tokens, and by the last one: a token and its margin in one number
         self._pairs: dict[int, int] = {}
         self._lasts: dict[int, int] = {}
         self.pair_bins, self.last_bins = _bins(PAIR_PRIOR), _bins(LAST_PRIOR)
         self._key = 0
-        # changes since it was kept
+        # changes since the table was saved
         self.news = 0
 
     def __len__(self) -> int:
         return len(self._pairs) + len(self._lasts)
 
     def begin(self) -> None:
-        """Another reply: what the last one was like says less about it."""
+        """Begin another reply."""
         self.pair_bins.begin()
         self.last_bins.begin()
 
     def at(self, before: int, last: int) -> None:
-        """The text's last two tokens; those of images are none."""
+        """Set the text's last two tokens; those of images count as 0."""
         self._key = max(0, before) << 32 | max(0, last)
 
     def wrote(self, prediction: Prediction, token: int) -> None:
-        """A row was computed after the text; `token` was drawn from it and goes on with it."""
+        """Record the prediction of the row after the text, and the `token` drawn from it, which
+        continues the text."""
         key, last = self._key, self._key & 0xFFFFFFFF
         known = self._pairs.pop(key, None)
-        # a broken card gives NaN, which is less than nothing
+        # a broken card gives NaN, which compares as false
         exact = prediction.margin < _MOST * _STEP
         margin = int(prediction.margin / _STEP) if exact else _MOST
         fresh = prediction.token << 8 | margin
@@ -69,7 +70,7 @@ class Recycling:
             known = self._lasts.get(last)
             if known is not None:
                 self.last_bins.observe((known & _MOST) * _STEP, known >> 8 == token)
-        # the latest ones lie last: what is not seen again goes first
+        # the latest entries come last, so that the oldest are dropped first
         self._pairs[key] = fresh
         self._lasts.pop(last, None)
         self._lasts[last] = fresh
@@ -79,11 +80,11 @@ class Recycling:
         self._key = last << 32 | token
 
     def chain(self, depth: int) -> Chain:
-        """Probable tokens, as far as the table goes."""
+        """Probable next tokens, as far as the table reaches."""
         return self._chain(self._key, depth)
 
     def after(self, before: int, last: int, depth: int) -> Chain:
-        """Candidates after two other tokens."""
+        """Candidates after two given tokens."""
         return self._chain(max(0, before) << 32 | max(0, last), depth)
 
     def _chain(self, key: int, depth: int) -> Chain:
@@ -103,7 +104,7 @@ class Recycling:
         return Chain(tokens, chances)
 
     def first_chance(self) -> float:
-        """The probability of the first token of `chain`; cheaper."""
+        """The probability of the first token of `chain`, without making one."""
         found = self._pairs.get(self._key)
         if found is not None:
             return self.pair_bins.chance((found & _MOST) * _STEP)
@@ -111,7 +112,7 @@ class Recycling:
         return 0.0 if found is None else self.last_bins.chance((found & _MOST) * _STEP)
 
     def clear(self) -> None:
-        """Forget all words; how often they are right stays."""
+        """Forget all tokens, but keep the acceptance."""
         self._pairs.clear()
         self._lasts.clear()
         self.news = 0
@@ -121,16 +122,16 @@ class Recycling:
             for key in list(table)[: len(table) // 8]:
                 del table[key]
 
-    # --- kept between starts --------------------------------------------------------------
+    # --- kept between runs of the app -----------------------------------------------------
 
     def pack(self) -> bytes:
-        """As text, at most 2 MB."""
+        """Serialize the table as JSON, at most 2 MB."""
         packed = _Packed(_table(self._pairs), _table(self._lasts), self.pair_bins, self.last_bins)
         self.news = 0
         return msgspec.json.encode(packed)
 
     def unpack(self, data: bytes) -> None:
-        """Unreadable entries are left out."""
+        """Load a packed table; an unreadable one is ignored."""
         try:
             packed = msgspec.json.decode(data, type=_Packed)
             pairs, lasts = _entries(packed.pairs), _entries(packed.lasts)

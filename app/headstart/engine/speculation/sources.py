@@ -1,4 +1,4 @@
-"""Sources of drafts in a turn, handed to its loop."""
+"""The sources of drafts in a turn, for its loop."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from headstart.engine.speculation.prompt_lookup import PromptLookup
 
 
 class Sources(Struct, frozen=True):
-    """Sources of drafts in a turn. `on_draft_failed` gets the reason, once."""
+    """The sources of drafts in a turn. `on_draft_failed` is called once, with the reason."""
 
     settings: Speculation
     lookup: PromptLookup | None
     draft: DraftModel | None
     on_draft_failed: Callable[[str], None]
-    # has the draft follow a text; None: it does already
+    # makes the draft follow a text; None: it already does
     begin_draft: Callable[[Sequence[int]], None] | None = None
-    # texts of the target in earlier chats
+    # the target's text in earlier chats
     earlier: EarlierChats | None = None
 
     @property
     def rows(self) -> HiddenRows | None:
-        """The target's hidden states, where the draft drafts from them."""
+        """The target's hidden states, if the draft drafts from them."""
         return None if self.draft is None else self.draft.rows

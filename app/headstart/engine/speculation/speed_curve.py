@@ -1,4 +1,4 @@
-"""Speed by draft depth, as the profiles predict it. Pure."""
+"""Speed by draft depth, predicted from the profiles. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headstart.engine.speculation.profile import PairProfile
 def speed_curve(
     costs: Costs, pair: PairProfile, context: int, done: int = 1, total: int = 1
 ) -> SpeedCurve:
-    """Tokens per second by depth: expected tokens of a round over what it costs."""
+    """Tokens per second by depth: expected tokens of a round over its cost."""
     chance = pair.margins.mean
     step = pair.costs.seconds(1, context)
     points = []

@@ -1,7 +1,7 @@
-"""State of speculation while a target is loaded: the draft, the profiles, the lookup index.
+"""The state of speculation while a target is loaded: the draft, the profiles, the lookup index.
 
-Engine thread; owned by the local generator. A draft that cannot be loaded is told once, and
-replies are written without it.
+Engine thread; part of the loaded model. A draft that cannot be loaded is reported once, and replies
+are written without it.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
 
-# a draft's first cost figures, before any request needs it
+# forwards that measure a new draft's first costs
 _LOADED_STEPS, _LOADED_ROWS = 2, 32
-# the target replies to it where nothing is known of a pair
+# the target replies to it to calibrate an unknown pair
 QUESTION = "How can I sleep better? Give me some practical advice."
 
 OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
 
 
 class WrittenReply(Struct, frozen=True):
-    """The last reply, for scoring a draft on it: the whole text's tokens, where the reply
-    begins, and what it was drawn with."""
+    """The last reply, for scoring a draft on it: the whole text's tokens, the start of the reply,
+    and its sampling."""
 
     tokens: tuple[int, ...]
     start: int
     sampling: Sampling
     seed: int
     chat_id: str | None
-    # whether what is read for it may leave a trace on disk
+    # whether processing it may leave traces on disk
     persist: bool
 
 
@@ -84,7 +84,7 @@ class Drawing(NamedTuple):
 
 
 class SpeculationState:
-    """Made when a target is loaded, closed with it."""
+    """The speculation state of one target: made and closed with it."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class SpeculationState:
         self._model = model
         self._target = target
         facts = target.facts
-        # tokens that it takes back without a checkpoint; None: any number
+        # tokens that the target takes back without a checkpoint; None: any number
         self._undo = None if facts.rollback == "exact" else facts.undo
         self._profiles = profiles
         self._key = partial(ProfileKey, model.signature, device=facts.device)
@@ -108,28 +108,28 @@ class SpeculationState:
         self._depth: Depth | None = None
         self._draft: DraftModel | None = None
         self._draft_ref: ModelRef | None = None
-        # the target's hidden states, where the draft is a head
+        # the target's hidden states, if the draft is a head
         self.rows: HiddenRows | None = None
-        # whether there was a request that may draft from earlier chats
+        # whether any request was allowed to draft from earlier chats
         self.uses_earlier = False
         self._pair: PairProfile | None = None
-        # whose text the draft holds; empty: nobody's
+        # the chat whose text the draft holds; empty: none
         self.draft_chat: tuple[str | None, ...] = ()
-        # a short question as the chat template makes it: what pairs are tried on first. Text that
-        # is no chat says little: drafts that are right 0.99 of the time in replies had 0.5 in it
+        # a short question in the chat template, on which pairs are tried first. Text outside a chat
+        # says little: drafts with 0.99 right tokens in replies had 0.5 in it
         self.sample_prompt: list[int] = target.encode(QUESTION)
         self._failed: set[str] = set()
         self.let_go = LetGo()
         self._emit: Emit | None = None
-        # the reply being written, its text as it grows, and where it begins
+        # the present reply's request, its growing text, its start and its seed
         self._writing: tuple[GenerationRequest, list[int], int, int] | None = None
         self.last_reply: WrittenReply | None = None
         self.match: VocabularyMatch | None = None
-        # whether costs that speak against good drafts were timed again since the last reply
+        # whether doubtful costs have been timed again since the last reply
         self.timed_again = False
 
     def target_costs(self) -> Costs:
-        """Those of the target's present pace."""
+        """The costs of the target's present pace."""
         self.target_profile.use(self._target.pace)
         return self.target_profile.costs
 
@@ -150,7 +150,7 @@ class SpeculationState:
         return self._target
 
     def free_draft(self) -> None:
-        """The draft is about to read something else: what it holds is nobody's until it has."""
+        """Mark the draft's held text as no chat's, before it processes another text."""
         self.draft_chat = ()
 
     def load_draft(
@@ -161,9 +161,9 @@ class SpeculationState:
         emit: Emit,
         stop: StopSignal,
     ) -> None:
-        """Have the wanted draft loaded; None leaves the one that is loaded, unused.
+        """Load the wanted draft; None keeps the loaded one, unused.
 
-        Raises DecodeAborted on a cancel; every other trouble is a notice, told once.
+        Raises DecodeAborted on a cancel; every other problem is a notice, emitted once.
         """
         if wanted is None or wanted == self._draft_ref:
             return
@@ -189,14 +189,14 @@ class SpeculationState:
                 found = sum(part.stat().st_size for part in parts(wanted.path))
             except OSError as error:
                 raise EnvironmentProblem("draft-file-gone") from error
-            # of a folder only its weights count
+            # for a folder only its weights count
             if (found if wanted.format == "gguf" else wanted.size) >= self._model.size:
                 raise EnvironmentProblem("draft-not-smaller")
         emit(Loading(wanted, 0.0, draft=True))
 
         decoder = open_draft(wanted, engine, lambda _fraction: not stop.stopped)
         try:
-            # a head's states are one target's only
+            # a head's saved state is valid for one target only
             named = fingerprint(self._model.path).hex() if decoder.facts.wants else ""
             make_cache = self._make_prefix_cache
             draft, self.match = make_draft(self._target, named, wanted, decoder, make_cache)
@@ -213,8 +213,8 @@ class SpeculationState:
         self._pair = profile.load(self._profiles, self._key(draft=wanted.signature), PairProfile)
         self._pair.at_once = decoder.facts.at_once
         if not self._pair.costs.known:
-            # sizes of files say little: a dense draft of a sparse target costs more than that
-            # twice, because the first time touches the weights
+            # file sizes say little: a dense draft of a sparse target costs more than its share.
+            # Twice, because the first pass loads the weights into memory
             for _ in range(2):
                 self._draft.time_steps(self._pair.costs, _LOADED_STEPS, _LOADED_ROWS)
 
@@ -232,10 +232,10 @@ class SpeculationState:
         emit: Emit,
         stop: StopSignal,
     ) -> Speculator:
-        """The loop for one reply after the text `tokens`, which it lets grow."""
+        """The loop for one reply after the text `tokens`, which the loop extends."""
         wanted = request.speculation
         if Ability.CUTTING in self._target.facts.lacking:
-            # a wrong draft token could not be taken back
+            # a wrong draft token could not be removed
             wanted = msgspec.structs.replace(wanted, enabled=False)
         draft = self._draft if wanted.enabled and request.load.draft == self._draft_ref else None
         if request.load.draft is None:
@@ -249,7 +249,7 @@ class SpeculationState:
         prompt_lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
         if prompt_lookup is not None:
             began = self._target.seconds()
-            # a long text that is new is indexed as far as that may be spent; the rest when idle
+            # a long new text is indexed as far as the budget allows; the rest when idle
             prompt_lookup.sync(tokens, self._depth.budget.allowance() / 2)
             self._depth.budget.spend(self._target.seconds() - began, drafting=False)
         if draft is not None:
@@ -277,7 +277,7 @@ class SpeculationState:
         return Speculator(self._target, tokens, drawing.sampler, self._depth, sources)
 
     def end(self) -> None:
-        """The reply is over: keep what was learned."""
+        """End the reply, and keep what was learned."""
         if self._depth is not None:
             self._depth.end()
         if self._draft is not None:
@@ -294,7 +294,7 @@ class SpeculationState:
             )
         self.save()
         ref, depth = self._draft_ref, self._depth
-        # layers of the model's own file take no memory that could be had back
+        # unloading layers of the model's own file would free no memory
         if ref is None or depth is None or ref.path == self._model.path or self._emit is None:
             return
         if self.let_go.is_due(ref, depth, self._target.n_past()):
@@ -303,12 +303,12 @@ class SpeculationState:
             self._emit(Notice(NoticeKind.DRAFT, said))
 
     def complete_index(self) -> None:
-        """Index the part of the last text that there was no time for (some 4 µs a token)."""
+        """Index the remaining part of the last text (some 4 µs per token)."""
         if not self._lookup.whole:
             self._lookup.sync(list(self._lookup.tokens))
 
     def follow_paces(self) -> Depth:
-        """Take over what decides for the loaded draft, at the current paces; there is a draft."""
+        """Update the depth choice for the loaded draft at the present paces; requires a draft."""
         assert self._draft is not None
         if self._depth is None:
             self._depth = Depth(self.target_profile, self._pair, Speculation(), self._undo)
@@ -317,7 +317,7 @@ class SpeculationState:
         return self._depth
 
     def activity(self) -> DraftActivity:
-        """Next activity of the loaded draft, as far as it is known."""
+        """The next activity of the loaded draft, as far as known."""
         pair, context = self._pair, self._target.n_past()
         if pair is None or self._depth is None or pair.margins.all_verified < KNOWN_TESTS:
             return DraftActivity(DraftStage.LEARNING)
@@ -327,7 +327,7 @@ class SpeculationState:
         return DraftActivity(DraftStage.READY, 0, *facts)
 
     def prefill_ahead(self, request: AheadRequest, tokens: Sequence[int], stop: StopSignal) -> None:
-        """Have the draft read the text too, if it is there. Raises DecodeAborted."""
+        """Prefill the text into the draft too, if it is loaded. Raises DecodeAborted."""
         draft = request.load.draft
         if self._draft is None or draft is None or self._draft_ref != draft or self._pair is None:
             return
@@ -346,12 +346,12 @@ class SpeculationState:
 
     def save_prefix(self, chat_id: str | None, owner: str | None, tail: bool) -> Iterator[None]:
         """Save the KV state of the draft, in short pieces of work; see `PrefixCache.save`."""
-        # state of another chat is not kept under this one's name and rule
+        # state of another chat is not saved under this one's name and retention
         if self._draft is not None and self.draft_chat == (chat_id,):
             yield from self._draft.save(owner, tail)
 
     def begin_chat(self) -> None:
-        """The target leaves a chat."""
+        """Forget the previous chat, as the target switches to another."""
         if self._draft is not None:
             self._draft.begin_chat()
 
@@ -361,7 +361,7 @@ class SpeculationState:
             remember(self._profiles, self._key(draft=self._draft_ref.signature), self._pair)
 
     def curve(self, context: int, done: int = 1, total: int = 1) -> SpeedCurve | None:
-        """Tokens per second by depth as measured so far; None before anything was."""
+        """Tokens per second by depth, from the measurements so far; None without any."""
         costs, pair = self.target_profile.costs, self._pair
         if pair is None or not costs.known or not pair.costs.known:
             return None
@@ -392,5 +392,5 @@ class SpeculationState:
 
 
 def may_use_earlier(request: GenerationRequest | AheadRequest, wanted: Speculation) -> bool:
-    """Private chats neither give text to other chats nor take theirs."""
+    """True if the request may use earlier chats: private chats neither give nor take text."""
     return wanted.enabled and wanted.earlier_chats and request.owner is not None

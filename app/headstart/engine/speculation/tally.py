@@ -1,4 +1,4 @@
-"""Counts of a turn's rounds, for the stats under the reply."""
+"""Counts a turn's rounds, for the stats under the reply."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from headstart.core.chats.values import SpeculationStats
 
 
 class Tally(Struct):
-    """`last_depth` and `last_source` are those of the last round; times are seconds."""
+    """The counts of one turn. `last_depth` and `last_source`: of the last round; times in
+    seconds."""
 
     rounds: int = 0
     # seconds that the same tokens would have taken one by one
@@ -27,7 +28,7 @@ class Tally(Struct):
         self.last_source, self.last_depth = source, depth
 
     def verified(self, source: Origin, verified: int, accepted: int) -> None:
-        """Count the tokens of a draft that were verified, and the right ones."""
+        """Count the verified tokens of a draft, and the right ones."""
         if source is Origin.DRAFT:
             self.draft_verified += verified
             self.draft_accepted += accepted

@@ -1,6 +1,7 @@
-"""Between the target's tokens and the draft's: the same ids, mapped ids, or text. Engine thread.
+"""Maps between the target's tokens and the draft's: by the same ids, mapped ids, or text. Engine
+thread.
 
-A mapping keeps the text so far as the draft's tokens (`tokens`), and turns what it drafts back
+A mapping keeps the text so far as the draft's tokens (`tokens`), and converts draft tokens back
 into the target's. It follows a growing text; `begin` starts again with another one.
 """
 
@@ -15,14 +16,14 @@ from headstart.core.models.described import Vocabulary
 from headstart.engine.decoder import Decoder, Prediction
 from headstart.engine.speculation.compatibility import FIRST_WORD, VocabularyMatch, compare
 
-# tokens before a seam that are tokenized again with what follows
+# tokens before a boundary that are tokenized again with the text after it
 LOOK_BEHIND = 10
-# seconds a token, measured on a slow core: copied, looked up, spelled and tokenized again
+# seconds per token, measured on a slow core: copied, looked up, converted to text and tokenized
 _COPIED, _MAPPED, _TOKENIZED = 2e-8, 6e-7, 6e-6
 
 
 class DraftToken(Struct, frozen=True):
-    """A draft token in the target's tokens; `second` is -1 where there is none."""
+    """A draft token as the target's id; `second` is -1 if there is none."""
 
     token: int
     second: int
@@ -34,21 +35,22 @@ class TokenMapping(Protocol):
 
     @property
     def names(self) -> list[int] | None:
-        """The draft's ids as the target's, -1 where a token is not to be drafted; None: the
-        same."""
+        """The target's id for each of the draft's, -1 for a token that must not be drafted; None:
+        the same."""
         ...
 
     @property
     def greedy(self) -> bool:
-        """True if the turn's noise is of no use: text has no tokens at the same places."""
+        """True if the turn's noise is of no use: re-tokenized text has no tokens at the same
+        positions."""
         ...
 
     def begin(self, tokens: Sequence[int]) -> None:
-        """Follow another text; what it shares with the one before is not mapped again."""
+        """Follow another text; a prefix shared with the previous one is not mapped again."""
         ...
 
     def seconds(self, tokens: Sequence[int]) -> float:
-        """About what `begin` with these tokens takes."""
+        """Estimated seconds of `begin` with these tokens."""
         ...
 
     def extend(self, more: Sequence[int]) -> int:
@@ -57,19 +59,20 @@ class TokenMapping(Protocol):
 
     @property
     def shift(self) -> int:
-        """Tokens that the target has more for the same text: places are the target's."""
+        """Number of additional tokens in the target's version of the text: positions are the
+        target's."""
         ...
 
     @property
     def ready(self) -> bool:
-        """True if the draft sees all of the text (no character is cut in two)."""
+        """True if the draft has the whole text (no character is incomplete)."""
         ...
 
     def to_target(self, predictions: Sequence[Prediction]) -> list[DraftToken]: ...
 
 
 def make_mapping(target: Decoder, draft: Decoder) -> tuple[TokenMapping | None, VocabularyMatch]:
-    """The mapping that the two loaded models allow; None when nothing is in common."""
+    """The mapping that the two loaded models allow; None if they have nothing in common."""
     mine, other = target.vocabulary(), draft.vocabulary()
     match = compare(mine, other)
     if match.tier == "none":
@@ -82,7 +85,7 @@ def make_mapping(target: Decoder, draft: Decoder) -> tuple[TokenMapping | None, 
 
 
 class SameTokens:
-    """One vocabulary: every id is what it says."""
+    """The mapping for one shared vocabulary, with equal ids."""
 
     names = None
     greedy = False
@@ -111,7 +114,8 @@ class SameTokens:
 
 
 class MappedTokens:
-    """Most tokens have a counterpart with the same text; the others are never drafted."""
+    """The mapping by text: most tokens have a counterpart with the same text; the others are never
+    drafted."""
 
     greedy = False
     ready = True
@@ -170,7 +174,7 @@ class MappedTokens:
 
 
 class RetokenizedText:
-    """Nothing but the text in common: both sides tokenize it for themselves."""
+    """The mapping for models with only the text in common: each tokenizes it separately."""
 
     names = None
     greedy = True
@@ -185,12 +189,12 @@ class RetokenizedText:
         self._special = {token.id: special.get(token.text) for token in target.facts.special_tokens}
         self._controls = frozenset(special.values())
         self._tail: list[int] = []  # the target's last tokens, back to a control token
-        self._cut = b""  # bytes of a character that is not whole yet
+        self._cut = b""  # bytes of an incomplete character
 
     def begin(self, tokens: Sequence[int]) -> None:
         if not _begins_with(tokens, self._source):
             self.tokens, self._tail, self._cut, self._source = [], [], b"", []
-        # all text between two control tokens at once: tokenizing it piece by piece is slower
+        # text between two control tokens is tokenized at once: piece by piece is slower
         self.extend(tokens[len(self._source) :])
 
     def seconds(self, tokens: Sequence[int]) -> float:
@@ -221,7 +225,8 @@ class RetokenizedText:
         return changed
 
     def _append(self, data: bytes) -> int:
-        """Tokenize `data` with the last tokens before it; returns where tokens changed."""
+        """Tokenize `data` with the last tokens before it; returns the index of the first changed
+        token."""
         if not data and not self._cut:
             return len(self.tokens)
         start = len(self.tokens)
@@ -269,7 +274,7 @@ class RetokenizedText:
             length += len(spelled[at])
             at += 1
         if extra < 0 or length != len(before) + extra:
-            # the next word would have merged with the last: no token begins at the seam
+            # the next word would merge with the last: no token begins at the boundary
             return []
         found = tokens[at:]
         if len(found) > 1 and not ended:
@@ -299,7 +304,8 @@ def _whole(data: bytes) -> tuple[str, bytes]:
 def _spread(
     margins: Sequence[float], pieces: Sequence[bytes], spelled: Sequence[bytes]
 ) -> list[float]:
-    """The least margin of the draft's tokens that each of the target's is made of."""
+    """For each of the target's tokens, the least margin of the draft's tokens that it consists
+    of."""
     ends, total = [], 0
     for piece in pieces:
         total += len(piece)

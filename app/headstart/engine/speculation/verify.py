@@ -1,12 +1,12 @@
-"""Verification without loss: the target draws every token, a draft only saves it forwards. Pure.
+"""Lossless verification: the target draws every token, a draft only saves it forwards. Pure.
 
-The rule is "match": draw from the target at each row, go on while the draw was drafted.
-The emitted tokens are the target's own draws whatever was drafted, and the draws come from
-noise that is fixed by seed and position (`engine.noise`), so draft tokens may be made, dropped and
-trimmed for any reason at all. With the same noise on both sides a draft token is right about as
-often as the best possible rule allows (Daliri, Musco, Suresh 2024: at least (1-d)/(1+d) for a total
-variation d); rejection sampling and block verification would win a little more at the price of
-traps: they are lossy as soon as a drawn token is dropped because of its own probability.
+The rule is "match": draw from the target at each row, continue while the draw was drafted. The
+emitted tokens are the target's own draws whatever was drafted, and the noise of the draws is fixed
+by seed and position (`engine.noise`), so draft tokens may be made, dropped and trimmed for any
+reason. With the same noise on both sides a draft token is right about as often as the best possible
+rule allows (Daliri, Musco, Suresh 2024: at least (1-d)/(1+d) for a total variation d); rejection
+sampling and block verification would win a little more at the price of traps: they are lossy as
+soon as a drawn token is dropped because of its own probability.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class Tree(Struct):
         return self.parents == list(range(-1, len(self.tokens) - 1))
 
     def add(self, token: int, parent: int) -> None:
-        """A further draft token after `parent`; one that is there already is not added again."""
+        """Add a draft token after `parent`, unless the same one exists."""
         if self.child(parent, token) is None:
             self.tokens.append(token)
             self.parents.append(parent)
 
     def below(self, count: int, chain: int, filling: int) -> list[int] | None:
         """The parents, as in `Decoder.forward`, of a chain of `count` tokens, of the tree, which
-        hangs on its last one, and of `filling` further ones, which go on from the end of the tree's
-        first `chain` tokens; None where all of it is one chain."""
+        continues its last one, and of `filling` padding tokens, which continue the tree's first
+        `chain` tokens; None if all of it is one chain."""
         if self.is_chain:
             return None
         end = count + len(self.tokens)
@@ -57,9 +57,10 @@ class Tree(Struct):
 
 
 class RoundVerdict(Struct, frozen=True):
-    """`emitted` are the target's draws; all but the last were drafted, at the nodes `path`.
+    """The outcome of a round. `emitted`: the target's draws; all but the last were drafted, at the
+    nodes `path`.
 
-    When the last draw ends the reply it may have been drafted too: then `path` is as long.
+    A last draw that ends the reply may have been drafted too: then `path` is as long.
     """
 
     emitted: tuple[int, ...]
@@ -67,7 +68,7 @@ class RoundVerdict(Struct, frozen=True):
 
 
 def verify(tree: Tree, draw: Callable[[int], int], is_end: Callable[[int], bool]) -> RoundVerdict:
-    """Walk down the tree by the target's draws.
+    """Follow the target's draws down the tree.
 
     `draw(row)` draws from the distribution after the pending token (row 0) or after tree node
     `row - 1`; it is called once for each position, in order.

@@ -1,8 +1,8 @@
-"""Gemma 4's assistants on llama.cpp: heads without keys and values of their own. Engine thread.
+"""Gemma 4's assistants on llama.cpp: heads without their own keys and values. Engine thread.
 
-An assistant asks the target's last two layers for their keys and values, and drafts at one place
-only: where the target's text ends. So nothing is read for it, nothing of it is kept, and several of
-its tokens in a row all stand at that place (as it was trained; see `common/speculative.cpp` in
+An assistant uses the keys and values of the target's last two layers, and drafts at one position
+only: the end of the target's text. So it needs no prefill, none of its state is kept, and several
+of its tokens in a row all take that position (as in its training; see `common/speculative.cpp` in
 llama.cpp).
 """
 
@@ -34,14 +34,14 @@ class LlamaAssistant(LlamaHead):
         """Raises ModelProblem, EnvironmentProblem, or DecodeAborted when `progress` said to
         stop."""
         self._target = target.llama
-        # how many tokens are said to be held; none is
+        # the reported number of held tokens; really none are held
         self._length = 0
-        # where the next forward stands
+        # the position of the next forward
         self._place: int | None = None
         try:
             super().__init__(path, HeadKind.ASSISTANT, engine, target, progress)
         finally:
-            # the shared state was made new: the target holds nothing any more, and is to know it
+            # the shared state was recreated: the target is now empty, and must register it
             lib.llama_memory_clear(self._target.memory, True)
             target.truncate(0)
         self._facts = msgspec.structs.replace(
@@ -90,9 +90,9 @@ class LlamaAssistant(LlamaHead):
         return min(self._length, n)
 
     def checkpoint(self) -> None:
-        """There is nothing to come back to."""
+        """Do nothing, as there is no state."""
 
-    # writes into its memory would be writes into the target's
+    # writes to its memory would change the target's
 
     def export(self, start: int, end: int) -> Blob:
         raise ValueError(f"nothing is kept of the tokens {start} to {end}")

@@ -1,16 +1,16 @@
 """Heads on llama.cpp that draft a block of tokens in one forward: DFlash, DFlash 2 and DSpark.
 Engine thread; closed before their target.
 
-A head of this kind keeps keys and values of its own, made from the inputs of some of the target's
-layers, and no token of the text is read by it. It drafts with one forward of the last token and as
-many blanks as tokens are wanted, each of which sees all the others (block diffusion: Chen et al.
-2026, DFlash). What follows depends on the kind:
+A head of this kind keeps its own keys and values, computed from the inputs of some of the target's
+layers, and processes no token of the text. It drafts with one forward of the last token and as many
+blanks as tokens are wanted, each of which sees all the others (block diffusion: Chen et al. 2026,
+DFlash). The rest depends on the kind:
 
-- DFlash: every place gives its token for itself.
-- DSpark: the logits of a place are shifted by the token of the place before, in the graph, and a
-  further layer says how sure each place is. The graph follows the likeliest tokens.
-- DFlash 2: a place gives a few tokens, and a score for each pair of one of them with one of the
-  place before: they are walked here, along what was chosen.
+- DFlash: every position gives its token independently.
+- DSpark: in the graph, the logits of a position are shifted by the token of the position before,
+  and another layer gives the confidence of each position. The graph follows the likeliest tokens.
+- DFlash 2: a position gives a few tokens, and a score for each pair of one of them with one of the
+  position before: this module follows the chosen tokens through them.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from headstart.engine.backends.llama_cpp.hidden import floats, function, wanted_
 from headstart.engine.backends.predictions import odds
 from headstart.engine.decoder import Hidden
 
-# llama.cpp's size of a block where a file does not say
+# llama.cpp's block size if a file does not name one
 _BLOCK = 16
-# of rows that turn positions apart by height and width, as those of images do
+# positions per row where height and width are rotated separately, as for images
 _POSITIONS = 4
 _INTS = ctypes.POINTER(ctypes.c_int32)
 _NEVER = np.float32(-np.inf)
 
 
 class LlamaBlock(LlamaCppDecoder):
-    """A head of `target`; see `engine.decoder.BlockDecoder` for what the methods promise."""
+    """A head of `target`; `engine.decoder.BlockDecoder` has the methods' contract."""
 
     def __init__(
         self,
@@ -55,8 +55,8 @@ class LlamaBlock(LlamaCppDecoder):
         target: LlamaCppDecoder,
         progress: Callable[[float], bool] | None = None,
     ) -> None:
-        """Raises ModelProblem, EnvironmentProblem, or DecodeAborted when `progress` said to
-        stop."""
+        """Raises ModelProblem, EnvironmentProblem, or DecodeAborted if `progress` returned
+        False."""
         self._rows_in: _RowsIn | None = None
         super().__init__(path, engine, progress, made=Made(target=target.llama))
         try:
@@ -67,11 +67,11 @@ class LlamaBlock(LlamaCppDecoder):
             if not 0 <= self._blank < facts.vocabulary_size:
                 raise ModelProblem("head-incomplete", name=path.name, missing="mask token")
             size = int(self._says("block_size") or _BLOCK)
-            # where the first drafted token lies: behind the token that was drawn last, or at it
+            # row of the first drafted token: after the last drawn token, or at it
             at_token = kind is HeadKind.DSPARK and self._says("sample_from_anchor") != "false"
             self._first = 0 if at_token else 1
             wants = wanted_layers(llama.model)
-            # the least that can be drafted is one token
+            # at least one token can be drafted
             most = max(1, min(size, llama.batch) - self._first)
             self._facts = msgspec.structs.replace(
                 facts,
@@ -86,10 +86,10 @@ class LlamaBlock(LlamaCppDecoder):
             self._paired = int(function("llama_model_dflash_selector_top_k")(llama.model))
             self._sure = kind is HeadKind.DSPARK and self._says("has_confidence_head") == "true"
             if self._paired or self._sure:
-                # of all tokens, or of those whose logits are kept
+                # outputs of all tokens, or of those whose logits are kept
                 function("llama_set_embeddings_nextn")(self._context, True, not self._paired)
             self._pairs = _Pairs(self._paired, facts.vocabulary_size)
-            # how sure it is of each row
+            # log odds of each row
             self._odds: list[float] = []
         except BaseException:
             self.close()
@@ -119,7 +119,7 @@ class LlamaBlock(LlamaCppDecoder):
             raise failed(result)
 
     def _draft(self, tokens: Sequence[int], count: int) -> None:
-        """`count` tokens after the last one, whose row is not there yet."""
+        """Draft `count` tokens after the last one, whose hidden state is not available yet."""
         if len(tokens) != 1 or not 0 < count <= self._facts.at_once:
             raise ValueError(f"one token, and up to {self._facts.at_once} to draft after it")
         start, rows = self.n_past(), count + self._first
@@ -127,7 +127,7 @@ class LlamaBlock(LlamaCppDecoder):
         try:
             super().forward(block, range(rows))
         finally:
-            # nothing of it is text
+            # the block is not part of the text
             lib.llama_memory_seq_rm(self._memory, 0, start, -1)
         self._outputs = range(self._first, rows)
         if self._paired:
@@ -152,7 +152,7 @@ class LlamaBlock(LlamaCppDecoder):
         super().close()
 
     def _beside(self, count: int) -> Hidden:
-        """Outputs of the graph beside logits. A view. Raises EnvironmentProblem."""
+        """The graph's outputs besides logits, as a view. Raises EnvironmentProblem."""
         address = function("llama_get_embeddings_nextn")(self._context)
         if not address:
             raise EnvironmentProblem("heads-got-nothing")
@@ -163,19 +163,20 @@ class LlamaBlock(LlamaCppDecoder):
 
     @property
     def _turned(self) -> int:
-        """Positions of each row."""
+        """Number of positions per row."""
         several = lib.llama_model_rope_type(self.llama.model) == lib.LLAMA_ROPE_TYPE_MROPE
         return _POSITIONS if several else 1
 
 
 class _RowsIn:
-    """A batch of rows without tokens: `size` at most, each `width` wide with `positions`."""
+    """A batch of at most `size` rows without tokens, each of `width` numbers with `positions`
+    positions."""
 
     def __init__(self, size: int, width: int, positions: int) -> None:
         self._native: Any = lib.llama_batch_init(size, width, 1)
         self._rows: Hidden = np.ctypeslib.as_array(self._native.embd, (size, width))
         self._positions = positions
-        # those of a dimension follow each other; llama.cpp's own array has room for one
+        # positions are grouped by dimension; llama.cpp's own array has room for one dimension
         self._pos = np.zeros(size * positions, np.int32)
         self._own = ctypes.cast(self._native.pos, ctypes.c_void_p).value or 0
         self._native.pos = self._pos.ctypes.data_as(_INTS)
@@ -188,7 +189,7 @@ class _RowsIn:
         count = len(rows)
         self._rows[:count] = rows
         self._native.n_tokens = count
-        # the last dimension is that of nothing
+        # the last dimension is unused
         for one in range(max(1, self._positions - 1)):
             self._pos[one * count : (one + 1) * count] = np.arange(start, start + count)
         self._pos[count * max(1, self._positions - 1) : count * self._positions] = 0
@@ -201,27 +202,27 @@ class _RowsIn:
 
 
 class _Pairs:
-    """The few tokens of each place, and what each is worth after each of the place before."""
+    """The few tokens of each position, with a score for each after each of the position before."""
 
     def __init__(self, few: int, vocabulary: int) -> None:
         self._few = few
-        # a row's logits; all others are never drawn
+        # a row's logits; other tokens are never drawn
         self._row: npt.NDArray[np.float32] = np.full(vocabulary if few else 0, _NEVER, np.float32)
         self._shown: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._tokens: npt.NDArray[np.int64] = np.empty((0, few), np.int64)
         self._scores: Hidden = np.empty((0, few, few), np.float32)
-        # of each row, which token of the place before it was chosen
+        # for each row, the index of the chosen token of the position before
         self._before: list[int] = [0]
 
     def start(self, packed: Hidden) -> None:
-        """A block was drafted: for each place its tokens, then the scores of each after each."""
+        """Take a drafted block: for each position its tokens, then the scores of each pair."""
         few, count = self._few, len(packed)
         self._tokens = packed[:, :few].astype(np.int64)
         self._scores = packed[:, few : few + few * few].reshape(count, few, few).copy()
         self._before = [0]
 
     def logits(self, row: int) -> npt.NDArray[np.float32]:
-        """A view, good until the next call."""
+        """A view, valid until the next call."""
         self._row[self._shown] = _NEVER
         self._shown = self._tokens[row]
         self._row[self._shown] = self._after(row)
@@ -234,7 +235,8 @@ class _Pairs:
         self._before.append(int(found[0]) if len(found) else int(self._after(row).argmax()))
 
     def _after(self, row: int) -> Hidden:
-        """The scores of a place's tokens; after the likeliest ones where none was chosen."""
+        """The scores of a position's tokens, after the chosen tokens, or the likeliest by
+        default."""
         while len(self._before) <= row:
             place = len(self._before) - 1
             self._before.append(int(self._scores[place, self._before[place]].argmax()))

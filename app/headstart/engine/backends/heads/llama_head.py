@@ -1,12 +1,11 @@
 """Heads on llama.cpp: layers of the target's own file (MTP), files with such layers, and EAGLE-3.
 
-A head is a decoder whose forward wants, beside each token, the hidden state of the token before it.
-Its keys and values are its own, in a context of its own. Engine thread; it is closed before its
-target.
+A head is a decoder whose forward takes, beside each token, the hidden state of the token before it.
+It has its own keys and values, in its own context. Engine thread; it is closed before its target.
 
-EAGLE-3 (Li et al. 2025): the inputs of three of the target's layers become one row by a matrix of
-the head (llama.cpp's encoder); its own states go in as they are. MTP (DeepSeek-V3, 2024): the
-target's row goes in as it is.
+EAGLE-3 (Li et al. 2025): a matrix of the head combines the inputs of three of the target's layers
+into one row (llama.cpp's encoder); its own states are used unchanged. MTP (DeepSeek-V3, 2024): the
+target's row is used unchanged.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from headstart.engine.backends.llama_cpp.hidden import OwnStates, floats, functi
 from headstart.engine.backends.llama_cpp.library import recent_errors
 from headstart.engine.decoder import DecodeAborted, Hidden, Tap
 
-# tokens whose logits are all computed rather than in two forwards
+# up to this many tokens, all logits are computed in one forward, in place of two forwards
 _FEW = 16
 
 
 class LlamaHead(LlamaCppDecoder):
-    """A head of `target`; see `engine.decoder.Decoder` for what the methods promise."""
+    """A head of `target`; `engine.decoder.Decoder` has the methods' contract."""
 
     def __init__(
         self,
@@ -43,8 +42,8 @@ class LlamaHead(LlamaCppDecoder):
         target: LlamaCppDecoder,
         progress: Callable[[float], bool] | None = None,
     ) -> None:
-        """Raises ModelProblem, EnvironmentProblem, or DecodeAborted when `progress` said to
-        stop."""
+        """Raises ModelProblem, EnvironmentProblem, or DecodeAborted if `progress` returned
+        False."""
         self._kind = kind
         self._encoder: Any = None
         layers = kind in (HeadKind.OWN, HeadKind.LAYERS)
@@ -93,8 +92,8 @@ class LlamaHead(LlamaCppDecoder):
             raise ValueError("a head wants a hidden state for each token, and no tree")
         first, count = 0, len(tokens)
         if 0 < len(outputs) < count:
-            # some graphs have the logits of all tokens, and would give the first of them:
-            # all are asked for, and many that nobody wants are decoded before
+            # some graphs compute the logits of all tokens, and would return the first ones: so
+            # request all, and decode a long unwanted part separately first
             first = outputs[0] if count > _FEW else 0
             if first:
                 self._decode(tokens[:first], (), seq, hidden[:first])
@@ -119,7 +118,7 @@ class LlamaHead(LlamaCppDecoder):
         count, batch = len(rows), self._encoder
         self._wide[:count] = rows
         batch.n_tokens = count
-        # they say nothing here, but have to go on from what the context holds
+        # these positions have no meaning, but must continue the context's
         start = self.n_past()
         for index in range(count):
             batch.pos[index] = start + index
@@ -130,7 +129,7 @@ class LlamaHead(LlamaCppDecoder):
         if not address:
             reason = recent_errors() or "no reason given"
             raise EnvironmentProblem("llama-failed", result=result, reason=reason)
-        # a copy: the head's own states come into the same place
+        # a copy: the head's own states overwrite this memory
         return floats(address, (count, self._width)).copy()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which of the heads on llama.cpp a file is. Engine thread, and the child that tries one."""
+"""Opens a head on llama.cpp by its kind. Engine thread, and the child process of a trial."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def open_llama_head(
     target: LlamaCppDecoder,
     progress: Callable[[float], bool] | None = None,
 ) -> LlamaHead | LlamaBlock:
-    """Raises ModelProblem, EnvironmentProblem, or DecodeAborted when `progress` said to stop."""
+    """Raises ModelProblem, EnvironmentProblem, or DecodeAborted if `progress` returned False."""
     if kind in BLOCKS:
         return LlamaBlock(path, kind, engine, target, progress)
     if kind is HeadKind.ASSISTANT:

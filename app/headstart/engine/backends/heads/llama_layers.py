@@ -1,11 +1,11 @@
-"""Layers for drafting of which there are several, one for each token further ahead (MiMo-V2,
-Step-3.5, Hunyuan 3). Engine thread.
+"""Several draft layers, one for each token further ahead (MiMo-V2, Step-3.5, Hunyuan 3). Engine
+thread.
 
-Layer k was trained to say what comes k + 2 tokens after the one whose state it sees, over its own
-keys and values of the whole text. So what is read is read by each of them, and when layer k drafts,
-the open part (the last pair of the text, and what was drafted since) is read again by it: its place
-in the cache is cut each time (the order of `common/speculative.cpp` in llama.cpp). What is left of
-that holds one layer's keys and values only, and is mended before anything follows it.
+Layer k was trained to predict the token k + 2 after the one whose state it sees, with its own keys
+and values of the whole text. So each layer processes the text, and when layer k drafts, it
+processes the open part again (the last pair of the text, and the tokens drafted since), which is
+first cut from the cache (the order of `common/speculative.cpp` in llama.cpp). The open part then
+has only one layer's keys and values, and is repaired before anything follows it.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class LlamaLayers(LlamaHead):
         target: LlamaCppDecoder,
         progress: Callable[[float], bool] | None = None,
     ) -> None:
-        """Raises ModelProblem, EnvironmentProblem, or DecodeAborted when `progress` said to
-        stop."""
+        """Raises ModelProblem, EnvironmentProblem, or DecodeAborted if `progress` returned
+        False."""
         super().__init__(path, kind, engine, target, progress)
         self._layers = int(lib.llama_model_n_layer_nextn(self.llama.model))
-        # the open part: tokens with their states, and where it begins; only the first one is the
-        # text's
+        # the open part: tokens with their states, and its start; only the first one belongs to the
+        # text
         self._open: list[tuple[int, Hidden]] = []
         self._open_at = 0
         if self._layers > 1:
@@ -64,13 +64,13 @@ class LlamaLayers(LlamaHead):
             self._mend()
             self._read(tokens, outputs, hidden)
         elif not self._open:
-            # nothing that it could follow: to be timed
+            # no text that it could follow: only for timing
             self._read(tokens, outputs, np.ascontiguousarray(hidden[:, :-1]))
         else:
             self._draft(tokens, hidden)
 
     def _read(self, tokens: Sequence[int], outputs: Sequence[int], hidden: Hidden) -> None:
-        """Have every layer hold a part of the text; the logits are those of the first."""
+        """Make every layer hold a part of the text; the logits are the first layer's."""
         start = self.n_past()
         self._open = []
         for layer in reversed(range(self._layers)):
@@ -83,7 +83,7 @@ class LlamaLayers(LlamaHead):
         self._numbered.number = 1
 
     def _draft(self, tokens: Sequence[int], hidden: Hidden) -> None:
-        """One more token ahead, by the layer whose number came with the state."""
+        """Draft one more token, with the layer whose number came with the state."""
         if len(tokens) != 1:
             raise ValueError("one token at a time is drafted")
         number = min(round(float(hidden[0, -1])), self._layers - 1)
@@ -94,13 +94,13 @@ class LlamaLayers(LlamaHead):
         rows = np.array([row for _, row in part])
         last = len(part) - 1
         super().forward([token for token, _ in part], [last], 0, None, rows)
-        # it is the only token that was asked for
+        # it is the only requested token
         self._own.first -= last
         self._choose(0)
         self._numbered.number = number + 1
 
     def _mend(self) -> None:
-        """Have every layer hold the last pair of the text again, where something was drafted."""
+        """Make every layer hold the last pair of the text again, if anything was drafted."""
         if len(self._open) < 2:
             return
         token, row = self._open[0]
@@ -109,7 +109,7 @@ class LlamaLayers(LlamaHead):
 
     def truncate(self, n: int, seq: int = 0) -> int:
         if len(self._open) > 1:
-            # the last pair is held by one layer only: it is read again with what follows
+            # only one layer holds the last pair: it is processed again with the next tokens
             n = min(n, self._open_at)
         if n <= self._open_at:
             self._open = []
@@ -124,7 +124,7 @@ class LlamaLayers(LlamaHead):
 
 
 class _Numbered:
-    """A head's own states, with which layer comes next as one more number."""
+    """A head's own states, with the number of the next layer appended."""
 
     def __init__(self, own: OwnStates) -> None:
         self._own = own

@@ -18,7 +18,7 @@ from headstart.engine.decoder import ContextFull, DecodeAborted, Hidden
 
 
 class MlxBlock(MlxHead):
-    """A head of `target`; see `engine.decoder.BlockDecoder` for what the methods promise."""
+    """A head of `target`; `engine.decoder.BlockDecoder` has the methods' contract."""
 
     def __init__(
         self,
@@ -72,4 +72,4 @@ class MlxBlock(MlxHead):
         return self._odds[row] if self._odds else math.inf
 
     def chose(self, _row: int, _token: int) -> None:
-        """The rows are those after the likeliest tokens, whatever was chosen."""
+        """Do nothing: the rows always follow the likeliest tokens."""

@@ -1,10 +1,11 @@
-"""The network of heads that draft blocks on MLX: DFlash and DSpark, from folders of safetensors as
-they are published. Engine thread.
+"""The network of heads that draft blocks on MLX: DFlash and DSpark, from published folders of
+safetensors. Engine thread.
 
-Each layer's keys and values of the text are made from one row that `fc` makes of the target's
-states; no token of it is read. A block is the token that was drawn last and blanks, which see the
-text and each other. DSpark shifts the logits of a place by the token of the place before (a product
-of two thin matrices), along the likeliest tokens, and says how sure each place is.
+Each layer's keys and values of the text are computed from one row per token, which `fc` makes of
+the target's states; the tokens themselves are not processed. A block is the last drawn token and
+blanks, which see the text and each other. DSpark shifts the logits of a position by the token of
+the position before (a product of two thin matrices), along the likeliest tokens, and gives the
+confidence of each position.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from headstart.core.models.heads import HeadKind
 from headstart.engine.backends.heads.mlx_head_nets import Incomplete, Net, Weights
 from headstart.engine.backends.mlx.library import mlx_cache, mx
 
-# the size of a block where a folder does not say
+# the block size if a folder does not name one
 _BLOCK = 16
 _PAIRS, _SURE = "markov_head.", "confidence_head.proj."
 
@@ -30,8 +31,8 @@ class BlockNet(Net):
         kind: HeadKind,
         target: tuple[Any, Any, int],
     ) -> None:
-        """`target`: its inner model, which has the embeddings, what makes logits of its states, and
-        the number of its tokens. Raises Incomplete."""
+        """`target`: its inner model, with the embeddings, the function from its states to logits,
+        and the size of its vocabulary. Raises Incomplete."""
         super().__init__()
         inner, self._output, self._size = target
         self._embed = inner.embed_tokens
@@ -42,7 +43,7 @@ class BlockNet(Net):
         if not self.wants or not 0 <= self._blank < self._size:
             raise Incomplete("target_layer_ids, mask_token_id")
         at_token = kind is HeadKind.DSPARK and says.found("sample_from_anchor", default=True)
-        # where the first drafted token lies: behind the token that was drawn last, or at it
+        # row of the first drafted token: after the last drawn token, or at it
         self._first = 0 if at_token else 1
         self.depth = self.at_once = max(1, says.number("block_size", _BLOCK) - self._first)
         self._causal = bool(says.found("is_causal", "causal", default=False))
@@ -65,7 +66,7 @@ class BlockNet(Net):
         return [mlx_cache.KVCache() for _ in self._net.layers]
 
     def __call__(self, tokens: mx.array, cache: list[Any]) -> mx.array:
-        """Reads a part of the text. What it returns says nothing."""
+        """Process a part of the text; the result has no meaning."""
         net, count = self._net, tokens.shape[1]
         rows = self._take(count).astype(net.hidden_norm.weight.dtype)
         read = net.hidden_norm(net.fc(rows))
@@ -75,8 +76,8 @@ class BlockNet(Net):
         return mx.zeros((1, count, 1))
 
     def block(self, token: int, count: int, cache: list[Any]) -> tuple[mx.array, mx.array | None]:
-        """Logits of `count` tokens after `token`, which comes after the text; and the chance of
-        each that it is right, where the head says one."""
+        """Logits of `count` tokens after `token`, which follows the text; and the chance that each
+        is right, if the head gives one."""
         net, rows = self._net, count + self._first
         tokens = mx.array([token] + [self._blank] * (rows - 1))
         x = self._embed(tokens[None])[0]
@@ -145,7 +146,7 @@ class BlockNet(Net):
 
 
 class _Says:
-    """Settings of a folder, which lie at the top or among those of the kind."""
+    """A folder's settings, read from the top level or from the head kind's own section."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         own = config.get("dflash_config")
@@ -164,7 +165,8 @@ class _Says:
 
     @property
     def taps(self) -> tuple[int, ...]:
-        """Layers by their input: folders name those whose output is meant, speculators the next."""
+        """Layers whose inputs are used: folders name the layers before them, by output; speculators
+        name them directly."""
         after = self.found("aux_hidden_state_layer_ids")
         if isinstance(after, list):
             return tuple(int(layer) for layer in after)
@@ -172,7 +174,7 @@ class _Says:
         return tuple(int(layer) + 1 for layer in named) if isinstance(named, list) else ()
 
     def windows(self, layers: int) -> list[int]:
-        """Window of each layer; 0: to the beginning."""
+        """The window of each layer; 0: unlimited."""
         size = self.number("swa_window_size", self.number("sliding_window", 0))
         kinds = self.found("layer_types", default=[])
         if self.found("use_swa"):
@@ -186,7 +188,7 @@ def _name(name: str) -> str:
 
 
 def _keys_and_values(layer: Any, x: mx.array) -> tuple[mx.array, mx.array]:
-    """Keys before they are turned, and values, of a batch of one."""
+    """Keys before rotation, and values, of a batch of one."""
     attention, count, size = layer.self_attn, len(x), layer.size
     keys = attention.k_proj(x).reshape(1, count, -1, size).transpose(0, 2, 1, 3)
     values = attention.v_proj(x).reshape(1, count, -1, size).transpose(0, 2, 1, 3)
@@ -194,7 +196,7 @@ def _keys_and_values(layer: Any, x: mx.array) -> tuple[mx.array, mx.array]:
 
 
 def _modules(config: Mapping[str, Any], weights: Weights, taps: int) -> Any:
-    """The layers with their weights, whole or quantized. Raises Incomplete."""
+    """The layers with their weights, plain or quantized. Raises Incomplete."""
     nn: Any = importlib.import_module("mlx.nn")
     ropes = importlib.import_module("mlx_lm.models.rope_utils")
     width, forward = int(config["hidden_size"]), int(config["intermediate_size"])
@@ -242,7 +244,7 @@ def _modules(config: Mapping[str, Any], weights: Weights, taps: int) -> Any:
         net.load_weights(own, strict=True)
     except ValueError as error:
         raise Incomplete(str(error).splitlines()[0]) from error
-    # these have no weights
+    # rotary embeddings have no weights
     scaling = None if kind == "default" else turning
     longest = config.get("max_position_embeddings")
     for layer in net.layers:

@@ -1,5 +1,5 @@
-"""Heads on MLX: a network of its own over the target's hidden states, run by the same decoder.
-Engine thread; a head is closed before its target.
+"""Heads on MLX: separate networks over the target's hidden states, run by the same decoder. Engine
+thread; a head is closed before its target.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headstart.engine.decoder import Hidden, ModelFacts, Tap
 
 
 class HeadModel:
-    """A head of `target` as a decoder's `MlxModel`."""
+    """A head of `target` in the role of a decoder's `MlxModel`."""
 
     def __init__(self, path: Path, kind: HeadKind, target: MlxDecoder) -> None:
         """Raises ModelProblem."""
@@ -90,7 +90,7 @@ class _OwnStates:
 
 
 class MlxHead(MlxDecoder):
-    """A head of `target`; see `engine.decoder.Decoder` for what the methods promise."""
+    """A head of `target`; `engine.decoder.Decoder` has the methods' contract."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class MlxHead(MlxDecoder):
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings and the weights of a folder, or of a file with its settings beside it. Only
-    safetensors: other formats can hold code."""
+    safetensors: other formats can contain code."""
     folder = path if path.is_dir() else path.parent
     files = sorted(folder.glob("*.safetensors")) if path.is_dir() else [path]
     if not files or any(file.suffix != ".safetensors" for file in files):

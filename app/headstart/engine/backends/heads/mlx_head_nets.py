@@ -1,12 +1,12 @@
-"""Networks of heads on MLX: EAGLE-3 and Medusa, from safetensors as they are published. Engine
-thread.
+"""Networks of heads on MLX: EAGLE-3 and Medusa, from published safetensors. Engine thread.
 
-A net is called with tokens and caches as mlx-lm's models are; the hidden states that go with the
-tokens are given before (`give`), and its own states lie in `own` afterwards.
+A net is called with tokens and caches like mlx-lm's models; the tokens' hidden states are set
+before (`give`), and its own states are in `own` afterwards.
 
 EAGLE-3 (Li et al. 2025): one decoder layer over a token's embedding and a row that `fc` makes of
 three of the target's layers. Medusa (Cai et al. 2024): each head is a residual block and an output
-over the target's last state; it has no attention, and which head is next goes with the state.
+over the target's last state; it has no attention, and the number of the next head is part of the
+state.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from headstart.engine.backends.mlx.library import mlx_cache, mx
 from headstart.engine.decoder import Hidden, Tap
 
 Weights = Mapping[str, mx.array]
-# of published files: SafeAILab's, and those of the speculators library
+# prefixes in published files: SafeAILab's, and the speculators library's
 _LAYERS = ("midlayer.", "layers.0.")
 
 
 class Incomplete(Exception):
-    """A file lacks what its message names."""
+    """A file lacks the part named in the message."""
 
 
 class Net:
-    """`width` of its own states; `depth`: tokens ahead that it was made for, 0 for any."""
+    """A head's network. `width`: of its own states; `depth`: the tokens ahead that it was trained
+    for, 0 for any."""
 
     wants: tuple[Tap, ...] = ("last",)
     width = 0
     depth = 0
-    # the most tokens that one forward drafts; 0 where it is one
+    # the most tokens that one forward drafts; 0 if only one
     at_once = 0
 
     def __init__(self) -> None:
@@ -51,7 +52,7 @@ class Net:
         """Logits over the target's vocabulary, a row for each token, in a batch of one."""
 
     def give(self, rows: Hidden) -> None:
-        """Rows for the tokens of the next calls, in order."""
+        """Set the rows of the next calls' tokens, in order."""
         self._rows, self._at, self._own = mx.array(rows), 0, []
 
     def own(self, first: int, last: int) -> Hidden:
@@ -60,7 +61,7 @@ class Net:
 
     def _take(self, count: int) -> mx.array:
         if self._rows is None:
-            # the first forward, which only learns what caches look like
+            # the first forward, which only learns the layout of the caches
             return mx.zeros((count, self.width))
         at, self._at = self._at, self._at + count
         return self._rows[at : self._at]
@@ -68,7 +69,7 @@ class Net:
 
 class Eagle3(Net):
     def __init__(self, config: Mapping[str, Any], weights: Weights, target: Any, size: int) -> None:
-        """`target` is the inner model of the target, with its embeddings; `size`: its tokens.
+        """`target`: the target's inner model, with the embeddings; `size`: of its vocabulary.
         Raises Incomplete."""
         super().__init__()
         need = _Needed(weights)
@@ -164,7 +165,7 @@ class Medusa(Net):
             self._outputs.append(need(f"{head}.{index}.weight"))
         if not self.depth or any(output.shape[0] < size for output in self._outputs):
             raise Incomplete("its outputs")
-        # the state, and which head comes next
+        # the state, and the number of the next head
         self.width = self._outputs[0].shape[1] + 1
         self._size = size
 
@@ -188,7 +189,7 @@ class Medusa(Net):
 
 
 class _Needed:
-    """The weights of a file, by the first of their names that it has."""
+    """Looks up weights in a file by the first matching name."""
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights

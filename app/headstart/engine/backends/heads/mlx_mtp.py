@@ -1,9 +1,9 @@
-"""Layers for drafting (MTP) of Qwen3.5 on MLX, from sidecar folders that hold nothing else.
-Engine thread.
+"""Draft layers (MTP) of Qwen3.5 on MLX, from sidecar folders that contain nothing else. Engine
+thread.
 
-mlx-lm leaves these layers out when it converts a model. A row joins the token's embedding and the
-target's last state, each normed, by `fc`; decoder layers of the target's own kind follow, and the
-target's output (DeepSeek-V3, 2024).
+mlx-lm omits these layers when it converts a model. `fc` combines the token's embedding and the
+target's last state, each normalized, into a row; decoder layers of the target's own kind follow,
+and the target's output (DeepSeek-V3, 2024).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class QwenMtp(Net):
     def __init__(
         self, config: Mapping[str, Any], weights: Weights, inner: Any, output: Any
     ) -> None:
-        """`inner` has the target's embeddings, `output` makes logits of its states. Raises
+        """`inner` has the target's embeddings, `output` maps its states to logits. Raises
         Incomplete."""
         super().__init__()
         nn: Any = importlib.import_module("mlx.nn")

@@ -1,11 +1,11 @@
-"""Medusa heads beside a model of llama.cpp, which has no graph for them: in numpy. Engine thread.
+"""Medusa heads in numpy, for models on llama.cpp, which has no graph for them. Engine thread.
 
 Each head is a residual block and an output over the target's last hidden state (Cai et al. 2024):
-head k says what comes k + 2 tokens after the one whose state it sees. It has no attention and keeps
-nothing. A product with an output matrix of 50,000 x 4,096 numbers takes 50 ms on two cores, so
-these are for small models; published heads are safetensors (pickle is never opened).
+head k predicts the token k + 2 after the one whose state it sees. It has no attention and keeps no
+state. A product with an output matrix of 50,000 x 4,096 numbers takes 50 ms on two cores, so these
+are for small models; published heads are safetensors (pickle is never opened).
 
-Which head is next goes along as one more number of the state, as on MLX.
+The number of the next head is appended to the state, as on MLX.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from headstart.engine.backends.predictions import Draws
 from headstart.engine.decoder import Blob, Constraint, DecodeAborted, Decoder, Hidden, Tap
 
 Array = npt.NDArray[np.float32]
-# more would be read for every token that is drafted
+# limit in bytes, since all of it is read for every drafted token
 LARGEST = 1 << 28
 _HALF = {"F16": np.float16, "F32": np.float32}
 
@@ -146,7 +146,7 @@ class MedusaHead(DecoderBase):
         return NumpySampler(self.logits, sampling, draws, self._facts.suppressed)
 
     def checkpoint(self) -> None:
-        """There is nothing to come back to."""
+        """Do nothing, as there is no state."""
 
     def truncate(self, n: int, _seq: int = 0) -> int:
         self._length = min(self._length, max(0, n))
@@ -162,7 +162,7 @@ class MedusaHead(DecoderBase):
         return False
 
     def snapshot(self) -> Blob:
-        # nothing, but of a state that has no ranges there is always one
+        # no content, but a state without ranges always needs a snapshot
         return np.zeros(1, np.uint8)
 
     def back(self, _snapshot: Blob, n: int) -> bool:

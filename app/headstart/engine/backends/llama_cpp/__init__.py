@@ -1,1 +1,2 @@
-"""llama.cpp behind the Decoder protocol; its only importers are here, in `heads` and in `trial`."""
+"""llama.cpp behind the Decoder protocol; only this package, `heads` and `automatic` import the
+library."""

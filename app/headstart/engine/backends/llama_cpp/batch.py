@@ -1,4 +1,4 @@
-"""The batch that a forward of llama.cpp reads: tokens, positions, sequences, and which rows count.
+"""The batch of a llama.cpp forward: tokens, positions, sequences, and the rows with logits.
 
 Its arrays are llama.cpp's own memory. Engine thread.
 """
@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 
 class LlamaBatch:
-    """`size` tokens at most, each in at most `leaves` sequences, and with a row of `width` numbers
-    beside each where that is not 0."""
+    """At most `size` tokens, each in at most `leaves` sequences, and with a row of `width` numbers
+    beside each unless that is 0."""
 
     def __init__(self, size: int, leaves: int, width: int = 0) -> None:
         self.size = size
@@ -24,7 +24,7 @@ class LlamaBatch:
         batch = self.native
         self._own: Any = None
         if width:
-            # llama.cpp makes room for tokens or for rows; heads take both
+            # llama.cpp allocates tokens or rows; heads need both
             self._own = (ctypes.c_int32 * size)()
             batch.token = ctypes.cast(self._own, type(batch.token))
             self._rows: npt.NDArray[np.float32] = np.ctypeslib.as_array(batch.embd, (size, width))
@@ -36,7 +36,7 @@ class LlamaBatch:
         self._seq = -1
 
     def fill(self, tokens: Sequence[int], start: int, outputs: Sequence[int], seq: int) -> None:
-        """A run of tokens of one sequence from position `start` on."""
+        """Set a run of tokens of one sequence from position `start` on."""
         count = len(tokens)
         if self._seq != seq:
             for index in range(self.size):
@@ -44,7 +44,7 @@ class LlamaBatch:
             self._n_seq[:] = 1
             self._seq = seq
         if count == 1:
-            # the step of plain decoding: numpy's slices would cost more than they do
+            # the step of plain decoding: numpy's slices would cost more than they save
             self._token[0], self._pos[0], self._logits[0] = tokens[0], start, len(outputs)
         else:
             self._token[:count] = tokens
@@ -55,12 +55,12 @@ class LlamaBatch:
         self.native.n_tokens = count
 
     def beside(self, rows: npt.NDArray[np.float32]) -> None:
-        """The rows that go with the tokens of `fill`."""
+        """Set the rows beside the next tokens."""
         self._rows[: len(rows)] = rows
 
     def plant(self, paths: Sequence[Sequence[int]], sequences: Sequence[int], start: int) -> None:
-        """Make what `fill` put there a tree: `paths` lead from the root to its leaves, each in a
-        sequence of its own."""
+        """Turn the tokens of `fill` into a tree: `paths` lead from the root to its leaves, each in
+        a separate sequence."""
         self._seq = -1
         self._n_seq[: self.native.n_tokens] = 0
         for path, sequence in zip(paths, sequences, strict=False):
@@ -70,7 +70,7 @@ class LlamaBatch:
                 self._pos[node] = start + depth
 
     def close(self) -> None:
-        # the views end before the memory they look at
+        # drop the views before their memory
         del self._token, self._pos, self._logits, self._n_seq
         if self._own is not None:
             del self._rows
@@ -79,7 +79,7 @@ class LlamaBatch:
 
 
 def leaf_paths(parents: Sequence[int]) -> list[list[int]]:
-    """The way from the root to each leaf, the longest first."""
+    """The path from the root to each leaf, the longest first."""
     inner = set(parents)
     paths = []
     for leaf in range(len(parents)):

@@ -1,4 +1,4 @@
-"""A model that llama.cpp has loaded, and one context of it: opened together, freed together.
+"""A loaded llama.cpp model and one context of it: opened together, freed together.
 
 Engine thread; `abort` may be set from any thread.
 """
@@ -30,10 +30,10 @@ from headstart.engine.backends.llama_cpp.library import (
 from headstart.engine.backends.trial.read_through import read_through
 from headstart.engine.decoder import DecodeAborted
 
-# tokens of a KV chunk, and what a forward takes unless the settings say otherwise: 256 prefills
-# within 2 % as fast as 512, and what is prefilled later as chunks was prefilled in the same slices
+# tokens of a KV chunk, and of a forward unless the settings say otherwise: 256 prefills within 2 %
+# of the speed of 512, and text recomputed by chunks uses the same slices as at first
 CHUNK = 256
-# of the progress of loading, what reading the file is
+# share of the loading progress for reading the file
 READ_SHARE = 0.9
 # draft tokens, tree branches and measurements fit into one forward
 LEAST_BATCH = 128
@@ -41,21 +41,21 @@ AUTOMATIC_CONTEXT = 8192
 # llama.cpp rounds contexts up to this, but cuts the batch to the context before it does: a
 # smaller one ends the process with an assertion at the first larger forward
 CONTEXT_STEP = 256
-# of a tree: beside the live sequence and a spare one to export and import through, the unified
-# cache has one for each further leaf
+# the most leaves of a tree: besides the live sequence and a spare one for export and import, the
+# unified cache has one for each further leaf
 LEAVES = SEQUENCES - 1
-# tokens of a forward that is not cut off where a state is recurrent: llama.cpp would go on with
-# stale states, or none
+# with a recurrent state, forwards of up to this many tokens are not aborted: llama.cpp would
+# continue with stale states, or none
 _WHOLE = 16
 
-# the package has no name for bf16
+# the package does not define bf16
 _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
 
 
 class Made(Struct, frozen=True):
-    """Purpose of a context. `lacking`: what the model was found not to do; `layers`: its own layers
-    for drafting are loaded too; `target`: it is a head's, and drafts for this one, with layers of
-    its own file, or of the target's where `shared`; `beside`: a row goes in beside each token."""
+    """The purpose of a context. `lacking`: the model's missing abilities; `layers`: its own draft
+    layers are loaded too; `target`: the context is a head's and drafts for this one, with layers of
+    its own file, or of the target's if `shared`; `beside`: each token has a row beside it."""
 
     lacking: Lacking = LACKS_NOTHING
     layers: bool = False
@@ -83,14 +83,14 @@ class LlamaContext:
         self.made = made
         self.abort = AbortFlag()
         self.threads = engine.threads or automatic_threads()
-        # mapped files that were lost before
+        # number of mapped files lost before
         self._lost, self._name = lost_mappings(), path.name
         try:
             if made.shared and made.target is not None:
                 self.model = made.target.model
             else:
                 self._load(path, engine, progress)
-            # heads keep plain keys and values, whatever their target keeps
+            # heads keep plain keys and values, even for a recurrent target
             self.recurrent = made.target is None and bool(
                 lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
             )
@@ -100,19 +100,19 @@ class LlamaContext:
                 raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
             self.row_width: int = lib.llama_model_n_embd_out(self.model) if made.beside else 0
-            # the context's real size, not the one that was asked for
+            # the context's actual size, not the requested one
             self.batch = int(lib.llama_n_batch(self.context))
-            # how far back a sliding window looks; 0 without one
+            # the size of a sliding window; 0 without one
             self.window: int = lib.llama_model_n_swa(self.model)
-            # states of the last forward's tokens that are kept; not every architecture can
+            # number of the last forward's token states that are kept; not every architecture can
             self.undo = int(lib.llama_n_rs_seq(self.context))
-            # whether tokens have KV of their own at all
+            # whether tokens have their own KV at all
             self.has_ranges = not self.recurrent or not lib.llama_model_is_recurrent(self.model)
             layers = _on_cards(engine.gpu_layers)
             self.flash = engine.flash
             flash = "" if engine.flash else ", plain attention"
             self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
-            # layers with a sliding window keep that only
+            # whether layers with a sliding window keep only the window
             self.windowed = (
                 self.window > 0 and engine.window_cache == "window" and made.target is None
             )
@@ -164,8 +164,8 @@ class LlamaContext:
             raise ModelProblem("encoder-model", name=path.name)
 
     def decode(self, batch: Any, count: int) -> int:
-        """llama.cpp's status for a batch of so many tokens: 0, 1 without room, 2 where it was cut
-        off. Raises WeightsLost."""
+        """llama.cpp's status for a batch of `count` tokens: 0, 1 without room, 2 if aborted. Raises
+        WeightsLost."""
         result = self._decode(batch, count)
         self.check_mapped()
         return result
@@ -179,12 +179,13 @@ class LlamaContext:
             self.abort.release()
 
     def check_mapped(self) -> None:
-        """Weights that could not be read were zeros: what was computed with them is nothing."""
+        """Raises WeightsLost if weights became unreadable: they were zeros, and the results are
+        invalid."""
         if lost_mappings() != self._lost:
             raise WeightsLost("weights-lost", name=self._name)
 
     def another(self, engine: EngineSettings, clamp: bool = False) -> Any:
-        """A new context of the loaded model; None where llama.cpp makes none."""
+        """A new context of the loaded model; None if llama.cpp fails."""
         parameters = lib.llama_context_default_params()
         parameters.n_ctx = self._length(engine, clamp)
         batch = max(LEAST_BATCH, engine.batch) if engine.batch else CHUNK
@@ -197,7 +198,7 @@ class LlamaContext:
                 parameters.ctx_type = lib.LLAMA_CONTEXT_TYPE_MTP
         parameters.kv_unified = True
         parameters.n_threads = parameters.n_threads_batch = self.threads
-        # pinned, never AUTO: KV state saved under one of the two is garbage under the other
+        # fixed, never AUTO: KV state saved under one of the two is garbage under the other
         parameters.flash_attn_type = (
             lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
             if engine.flash
@@ -205,10 +206,10 @@ class LlamaContext:
         )
         parameters.type_k = parameters.type_v = _KV_TYPES[engine.kv_type]
         if engine.kv_type == "q8_0" and not engine.flash:
-            # llama.cpp has quantized values only with flash attention
+            # llama.cpp supports quantized values only with flash attention
             parameters.type_v = _KV_TYPES["f16"]
         if engine.gpu_layers == 0:
-            # else llama.cpp would still compute large batches on the graphics card
+            # otherwise llama.cpp would still compute large batches on the graphics card
             parameters.offload_kqv = parameters.op_offload = False
         parameters.swa_full = engine.window_cache != "window" or self.made.target is not None
         parameters.no_perf = True
@@ -236,8 +237,9 @@ class LlamaContext:
         return self.metadata("general.architecture")
 
     def _rope_name(self) -> str:
-        """Some models (Phi, MiniCPM) turn positions by other factors where the context is longer
-        than the original one: keys of one are nonsense under the other."""
+        """A suffix for long contexts: some models (Phi, MiniCPM) rotate positions by other factors
+        if the context is longer than the original one, so keys of one are invalid under the
+        other."""
         original = lib.llama_model_n_ctx_train(self.model)
         found = self.metadata(f"{self.architecture}.rope.scaling.original_context_length")
         if found.isdigit():
@@ -245,14 +247,14 @@ class LlamaContext:
         return ", long rope" if lib.llama_n_ctx(self.context) > original else ""
 
     def metadata(self, key: str) -> str:
-        """Value in the file under the key; "" where it says nothing."""
+        """The file's value for the key; "" if it has none."""
         buffer = ctypes.create_string_buffer(256)
         size = lib.llama_model_meta_val_str(self.model, key.encode(), buffer, len(buffer))
         return buffer.value.decode("utf-8", "replace") if size >= 0 else ""
 
 
 def _on_cards(layers: int) -> str:
-    """The cards' part of a model's speed."""
+    """The cards in the name of a device."""
     names = [card.name for card in cards()] if layers != 0 else []
     count = "all" if layers < 0 else str(layers)
     if names:

@@ -1,7 +1,7 @@
 """The llama.cpp backend over its low-level functions (the pip package llama-cpp-python).
 
-Everything here runs on the engine thread, except `abort`. The high-level `Llama` class is not
-used: it asks for logits of every token and scans them again.
+Everything runs on the engine thread, except `abort`. The high-level `Llama` class is not used: it
+requests the logits of every token and scans them again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from headstart.engine.decoder import (
 SPARE = 1
 _LEAF_SEQUENCE = 2
 
-# the package's own binding makes a pointer object for each row: five times the cost of an int
+# the package's own binding creates a pointer object for each row: five times the cost of an int
 _logits_address: Any = ctypes.cast(
     lib.llama_get_logits_ith,
     ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32),
@@ -48,7 +48,7 @@ _logits_address: Any = ctypes.cast(
 
 
 class LlamaCppDecoder(DecoderBase):
-    """A model and one context. See `engine.decoder.Decoder` for what the methods promise."""
+    """A model and one context; `engine.decoder.Decoder` has the methods' contract."""
 
     def __init__(
         self,
@@ -60,9 +60,8 @@ class LlamaCppDecoder(DecoderBase):
     ) -> None:
         """Load `path`; `progress` gets the fraction and returns False to stop.
 
-        `clamp` keeps the context within what the model was trained for, whatever is asked;
-        `made` says what else is known of it, and whether it is a head.
-        Raises ModelProblem, or DecodeAborted when `progress` said to stop.
+        `clamp` limits the context to the trained length, whatever is requested; `made`: the purpose
+        of the context. Raises ModelProblem, or DecodeAborted if `progress` returned False.
         """
         super().__init__()
         self._batch: LlamaBatch | None = None
@@ -93,10 +92,10 @@ class LlamaCppDecoder(DecoderBase):
         self._rows: dict[int, npt.NDArray[np.float32]] = {}
         self._candidates: Candidates | None = None
         self._checkpoint: tuple[int, Any] | None = None
-        # how many tokens can still be taken back from the last forward's states. llama.cpp would
-        # take back more of them, and go on with states of earlier forwards
+        # number of tokens that the last forward's states can still take back. llama.cpp would take
+        # back more, and continue with states of earlier forwards
         self._fresh = 0
-        # some were, and the next forward of the live sequence has yet to begin there
+        # true after taking some back, until the live sequence's next forward
         self._undone = False
         self._leaf_paths: list[list[int]] = []
         self._tree_start = 0
@@ -116,8 +115,8 @@ class LlamaCppDecoder(DecoderBase):
         return last + 1 if seq else self._layout.count(last)
 
     def open_images(self, projector: Path, named: bytes = b"", on_card: bool = False) -> None:
-        """Load a projector that was tried with this model; `named` tells its file from others.
-        Raises ModelProblem."""
+        """Load a projector that was tried with this model; `named` identifies its file. Raises
+        ModelProblem."""
         if self._images is None:
             self._images = LlamaImages(self.llama, projector, named, on_card)
 
@@ -143,7 +142,7 @@ class LlamaCppDecoder(DecoderBase):
         start = self._layout.position(start) if seq == 0 else start
         self._fresh = 0
         if seq and self._undone and not self._back(self.snapshot(), self.n_past()):
-            # another sequence's forward moves states about: the live one's comes first
+            # another sequence's forward moves states, so the live one's is settled first
             raise RuntimeError("llama.cpp does not take its own state")
         wanted = outputs if self._taps is None else self._taps.begin(count, outputs)
         batch.fill(tokens, start, wanted, seq)
@@ -171,13 +170,13 @@ class LlamaCppDecoder(DecoderBase):
             images.decode(tuple(tokens), position)
         except BaseException:
             if self._recurrent:
-                # the rest of its state is that of nothing
+                # the recurrent state is invalid
                 self.truncate(0)
             raise
         self._undone = False
 
     def _plant(self, batch: LlamaBatch, parents: Sequence[int], start: int) -> None:
-        """Give each token of a tree its position and the sequences of the leaves above it."""
+        """Give each token of a tree its position and the sequences of its leaves."""
         paths = leaf_paths(parents)
         if len(paths) > LEAVES:
             raise ValueError(f"a tree of {len(paths)} leaves; {LEAVES} are possible")
@@ -204,8 +203,8 @@ class LlamaCppDecoder(DecoderBase):
         address = _logits_address(self._context, self._outputs[row])
         view = self._rows.get(address)
         if view is None:
-            # the output buffer moves only when it grows: making the view costs as much as
-            # looking through it
+            # the output buffer moves only when it grows, and making a view costs as much as
+            # scanning it
             if len(self._rows) > 2 * self._facts.batch:
                 self._rows.clear()
             logits = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
@@ -234,7 +233,7 @@ class LlamaCppDecoder(DecoderBase):
 
     def truncate(self, n: int, seq: int = 0) -> int:
         past = self.n_past(seq)
-        # also when nothing seems to be there: a hybrid may have one part without the other
+        # clears even an apparently empty sequence: a hybrid may have one part without the other
         if n >= past and n > 0:
             if seq == 0:
                 self._layout.cut(past)
@@ -250,11 +249,11 @@ class LlamaCppDecoder(DecoderBase):
         self._fresh = 0
         if kept is not None and 0 < kept[0] <= n and self._back(kept[1], kept[0]):
             return self.n_past()
-        # a recurrent state would be taken back to a stale one
+        # a recurrent state would return to a stale one
         cuts = not self._recurrent and Ability.CUTTING not in self._facts.lacking
         position = self._layout.position(n) if seq == 0 else n
         if n > 0 and cuts and lib.llama_memory_seq_rm(self._memory, seq, position, -1):
-            # a sliding window may have dropped cells that position n still looks at
+            # a sliding window may have dropped cells that position n still attends to
             first = lib.llama_memory_seq_pos_min(self._memory, seq)
             needed = max(0, position - self._window + 1) if self._window > 0 else 0
             if seq == 0:
@@ -279,14 +278,14 @@ class LlamaCppDecoder(DecoderBase):
         if self._recurrent:
             kept = self._checkpoint[0] if self._checkpoint is not None else 0
             return kept if kept <= n else 0
-        # a window that keeps no more than itself loses cells: those before the first one
+        # a cache of only the window has lost the cells before the first one
         first = lib.llama_memory_seq_pos_min(self._memory, 0)
         needed = max(0, self._layout.position(n) - self._window + 1) if self._window > 0 else 0
         return n if first <= needed else 0
 
     def export(self, start: int, end: int) -> Blob:
         first, behind = self._layout.position(start), self._layout.position(end)
-        # within an image that lies at one position there is nothing, and then all of it
+        # an image at one position has no cells within it: all of them come at its end
         return self._state.export(first, behind) if behind > first else np.zeros(1, np.uint8)
 
     def restore(self, blob: Blob, start: int, end: int) -> bool:
@@ -313,7 +312,7 @@ class LlamaCppDecoder(DecoderBase):
         return self._state.back(snapshot, position, last)
 
     def _forget_checkpoint(self, n: int) -> None:
-        """The text goes on from its first `n` tokens: what came after them was another one."""
+        """Drop a checkpoint after the first `n` tokens, as it belongs to another text."""
         if self._checkpoint is not None and self._checkpoint[0] > n:
             self._checkpoint = None
 
@@ -364,12 +363,13 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
 
 
 def _apart(llama: LlamaContext) -> Apart | None:
-    """Kind of state without ranges."""
+    """The kind of the state's part without ranges."""
     if llama.recurrent:
         return "recurrent"
     return "window" if llama.windowed else None
 
 
 def _chunk(window: int) -> int:
-    """Ranges longer than a sliding window lose the cells that no later token looks at."""
+    """Tokens per chunk: ranges longer than a sliding window lose cells that no later token attends
+    to."""
     return min(CHUNK, 1 << (window.bit_length() - 1)) if window > 0 else CHUNK

@@ -1,6 +1,6 @@
-"""The graphics cards that llama.cpp has found, and how much of their memory is free. Any thread.
+"""The graphics cards found by llama.cpp, with their free memory. Any thread.
 
-The Python package has no names for these functions of ggml; they are called by their own.
+The Python package does not bind these functions of ggml; they are called directly.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from headstart.engine.backends.llama_cpp.library import ggml
 
-# of `enum ggml_backend_dev_type`
+# values of `enum ggml_backend_dev_type`
 _CARD, _INTEGRATED = 1, 2
 
 
 class Card(Struct, frozen=True):
-    """Bytes; an integrated one shares the computer's memory."""
+    """A graphics card, with sizes in bytes; an integrated one shares the computer's memory."""
 
     name: str
     integrated: bool
@@ -28,13 +28,13 @@ class Card(Struct, frozen=True):
 
     @property
     def software(self) -> bool:
-        """True if it is a program that stands in for a card. Mesa's (22.3) ends the process inside
-        flash attention, most times already when that is tried, but not always."""
+        """True for a software renderer in place of a card. Mesa's (22.3) ends the process inside
+        flash attention, usually but not always already in the trial."""
         return any(name in self.name.lower() for name in ("llvmpipe", "swiftshader"))
 
 
 def cards() -> tuple[Card, ...]:
-    """As they are now; none where this build has no backend for them."""
+    """The present cards; none if this build has no backend for them."""
     library = _library()
     if library is None or not lib.llama_supports_gpu_offload():
         return ()
@@ -53,7 +53,7 @@ def cards() -> tuple[Card, ...]:
 
 @functools.cache
 def _library() -> Any | None:
-    """ggml's registry; None where the package has it under another name."""
+    """ggml's registry; None if the library is not found."""
     library = ggml()
     if library is None:
         return None

@@ -1,4 +1,4 @@
-"""Forwards of one context, with as many threads as are fastest now. Engine thread."""
+"""Forwards of one context, with the presently fastest number of threads. Engine thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headstart.engine.decoder import ContextFull, DecodeAborted
 
 class Forwards:
     def __init__(self, llama: LlamaContext, fixed: bool) -> None:
-        """`fixed`: the number of threads was chosen, and stays."""
+        """`fixed`: the user chose the number of threads, so it stays."""
         self._llama = llama
         self._threads = ThreadCount(llama.threads, fixed=fixed)
         self._used = llama.threads
@@ -27,7 +27,7 @@ class Forwards:
         return self._threads.pace
 
     def run(self, batch: Any, count: int) -> int:
-        """llama.cpp's status for a batch of so many tokens: 0, or what `failed` knows. Raises
+        """llama.cpp's status for a batch of `count` tokens: 0, or an error for `failed`. Raises
         WeightsLost."""
         threads = self._threads.next(count)
         if threads != self._used:
@@ -41,7 +41,7 @@ class Forwards:
 
 
 def failed(result: int) -> Exception:
-    """The error of a forward that did not end with 0."""
+    """The exception for a forward's status other than 0."""
     if result == 1:
         return ContextFull()
     if result == 2:

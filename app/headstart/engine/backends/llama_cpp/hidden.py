@@ -1,9 +1,9 @@
-"""Hidden states of llama.cpp's contexts: functions that its library exports but that the package
-does not bind, and what of each architecture can be asked for. Engine thread.
+"""Hidden states of llama.cpp's contexts: binds functions that its library exports but the package
+does not bind, and checks what each architecture offers. Engine thread.
 
-The functions are C++ and may change with any release: they are looked up when a head is wanted.
-Where one is missing, heads are refused and everything else goes on. Asking a model for states that
-its graph does not have ends the process (`llama-graph.cpp`), hence the lists.
+The functions are C++ and may change with any release: they are looked up when a head is opened. If
+one is missing, only heads are refused. Requesting states that a model's graph does not have ends
+the process (`llama-graph.cpp`), hence the lists.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from headstart.core.models.heads import LAYER_INPUTS, LAYER_OUTPUT, NEXTN, NO_LA
 from headstart.engine.backends.llama_cpp.context import LlamaContext
 from headstart.engine.decoder import Hidden, Tap
 
-# tokens of a round, at most: their logits cost little more than those of one
+# the most tokens of a round: their logits cost little more than those of one
 _FEW = 16
 _VOID = ctypes.c_void_p
 _POINTER = ctypes.c_void_p
-# by name: what stands between `_Z<length>` and the arguments' codes is the name itself; the codes
-# of Itanium's rules (Linux, macOS) and those of Microsoft's; arguments; result
+# by name: the argument codes of the mangled name, after `_Z<length><name>` by Itanium's rules
+# (Linux, macOS), and by Microsoft's; the argument types; the result type
 _FUNCTIONS: dict[str, tuple[str, str, tuple[Any, ...], Any]] = {
     "llama_set_embeddings_layer_inp": (
         "P13llama_contextjb",
@@ -88,13 +88,13 @@ _FUNCTIONS: dict[str, tuple[str, str, tuple[Any, ...], Any]] = {
 
 @functools.cache
 def function(name: str) -> Any:
-    """One of llama.cpp's functions. Raises EnvironmentProblem where this library has none."""
+    """One of llama.cpp's functions. Raises EnvironmentProblem if this library lacks it."""
     itanium, microsoft, arguments, result = _FUNCTIONS[name]
     library: Any = bindings._lib
     for symbol in (name, f"_Z{len(name)}{name}{itanium}", f"?{name}@@{microsoft}"):
         found = getattr(library, symbol, None)
         if found is not None:
-            # an object of its own: the package binds some of these with other types
+            # a separate object: the package binds some of these with other types
             return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(found, _VOID).value or 0)
     raise EnvironmentProblem("heads-not-in-library", function=name)
 
@@ -108,13 +108,13 @@ class LlamaStates:
         self._layers: int = lib.llama_model_n_layer(llama.model)
         self._width: int = lib.llama_model_n_embd(llama.model)
         self._taps: tuple[Tap, ...] = ()
-        # whether the last forward gave what the output layer sees
+        # whether the last forward gave the input of the output layer
         self._last = False
 
     def begin(self, count: int, outputs: Sequence[int]) -> Sequence[int]:
-        """A forward of `count` tokens begins; of which the logits are to be asked for. What the
-        output layer sees comes with the logits of all of them, so that it is had only of a few
-        tokens and where all are wanted: not of a prompt."""
+        """Prepare a forward of `count` tokens; returns the tokens to request logits of. The input
+        of the output layer comes only with the logits of all tokens, so it is kept for short
+        forwards and those with all outputs, not for a prompt."""
         if "last" not in self._taps:
             return outputs
         if outputs and count <= _FEW:
@@ -135,7 +135,7 @@ class LlamaStates:
         for layer in sorted(layers):
             function("llama_set_embeddings_layer_inp")(self._context, layer, layer in wanted)
         if "nextn" in wanted or "nextn" in self._taps:
-            # of all tokens, not only of those whose logits are kept
+            # for all tokens, not only those whose logits are kept
             function("llama_set_embeddings_nextn")(self._context, "nextn" in wanted, False)
         if self._last and "last" not in wanted:
             self._last = False
@@ -151,7 +151,7 @@ class LlamaStates:
         return self._architecture in LAYER_INPUTS and 0 <= tap < layers
 
     def rows(self, first: int, last: int) -> Hidden:
-        """A copy: llama.cpp has one array for each tap. What is not there is no number."""
+        """A copy, since llama.cpp has one array per tap. Missing states are NaN."""
         count, width = last - first, self._width
         found = np.empty((count, len(self._taps) * width), np.float32)
         for index, tap in enumerate(self._taps):
@@ -178,7 +178,7 @@ class LlamaStates:
 
 
 def wanted_layers(model: Any) -> tuple[int, ...]:
-    """The layers of its target that a head's model wants the inputs of."""
+    """The target's layers whose inputs a head's model takes."""
     count = function("llama_model_target_layer_ids_n")(model)
     address = function("llama_model_target_layer_ids")(model)
     if not count or not address:
@@ -193,7 +193,7 @@ class OwnStates:
         """Raises EnvironmentProblem."""
         self._context = context
         self._width = width
-        # which token of what was asked for is the first of llama.cpp's batch
+        # index of the requested token that is the first of llama.cpp's batch
         self.first = 0
         self._row = function("llama_get_embeddings_nextn_ith")
         function("llama_set_embeddings_nextn")(context, True, True)

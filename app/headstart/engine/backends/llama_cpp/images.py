@@ -1,8 +1,9 @@
 """Images for llama.cpp models, through its libmtmd: a projector turns pixels into embeddings, which
 are decoded in place of tokens. Engine thread.
 
-The library's interface is marked as experimental: only what is used here is touched, and the pair
-of a model and a projector is tried in a child process first, because some pairs end the process.
+The library's interface is marked as experimental: only the necessary functions are used, and the
+pair of a model and a projector is tried in a child process first, because some pairs end the
+process.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from headstart.engine.backends.llama_cpp.context import LlamaContext
 from headstart.engine.backends.llama_cpp.library import forget_errors, log_callback, recent_errors
 from headstart.engine.decoder import ContextFull, DecodeAborted, ReadPixels
 
-# tokens of one image at most, where its model lets them be chosen: the detail of some 900 x 900
-# pixels. Some would take 4,096 for a photograph, which is minutes on a processor
+# the most tokens of one image, if its model allows a choice: the detail of some 900 x 900 pixels.
+# Some models would take 4,096 for a photograph, which takes minutes on a processor
 MOST_TOKENS = 1024
-# of the context, at most
+# an image takes at most one part in this many of the context
 _SHARE = 4
-# bytes of embeddings that are kept, for other branches of a chat
+# bytes of embeddings kept for other branches of a chat
 _MOST_KEPT = 64 << 20
 _MEDIA = b"<__media__>"
 _TEXT, _IMAGE = mtmd.MTMD_INPUT_CHUNK_TYPE_TEXT, mtmd.MTMD_INPUT_CHUNK_TYPE_IMAGE
 
 
 class _Piece(Struct, frozen=True):
-    """A part of an image that is decoded as one: the number of its chunk, as mtmd divides it."""
+    """A part of an image that is decoded at once: one of mtmd's chunks, by its number."""
 
     digest: str
     chunk: int
@@ -50,8 +51,8 @@ class LlamaImages:
     """One projector for one loaded model and its context."""
 
     def __init__(self, llama: LlamaContext, projector: Path, named: bytes, on_card: bool) -> None:
-        """`named` tells the file from others. Raises ModelProblem where it is no projector for the
-        model's images."""
+        """`named` identifies the file. Raises ModelProblem if it is not a projector for the model's
+        images."""
         model, context = llama.model, llama.context
         forget_errors()
         mtmd.mtmd_log_set(log_callback, None)
@@ -67,7 +68,7 @@ class LlamaImages:
         most = min(MOST_TOKENS, lib.llama_n_ctx(context) // _SHARE)
         parameters.image_max_tokens = most
         self._mtmd: Any = _open(projector, model, parameters)
-        # without the causal mask, an image has to be read in one go
+        # without the causal mask, an image has to be decoded at once
         if self._mtmd and mtmd.mtmd_decode_use_non_causal(self._mtmd, None) and most > self._batch:
             mtmd.mtmd_free(self._mtmd)
             parameters.image_max_tokens = most = self._batch
@@ -80,7 +81,7 @@ class LlamaImages:
             raise ModelProblem("projector-sees-nothing", name=projector.name)
         # the settings that decide an image's tokens, besides its bytes
         self._made_by = named + f" {lib.__version__} {most}".encode()
-        # by digest: what it is as tokens; by the first id of a piece: what to read
+        # an image's tokens by digest; a piece by its ids; the source of the pixels by digest
         self._tokens: dict[str, list[int]] = {}
         self._pieces: dict[tuple[int, ...], _Piece] = {}
         self._read: dict[str, ReadPixels] = {}
@@ -92,7 +93,7 @@ class LlamaImages:
             self._mtmd = None
 
     def tokens(self, digest: str, read: ReadPixels) -> list[int] | None:
-        """An image in the prompt, with what its model has around it; None where it cannot be read.
+        """An image's tokens in the prompt, with the model's delimiters; None if it cannot be read.
         `read` gives its pixels, now and when it is decoded."""
         known = self._tokens.get(digest)
         self._read[digest] = read
@@ -111,7 +112,7 @@ class LlamaImages:
             if mtmd.mtmd_input_chunk_get_type(chunk) == _TEXT:
                 words = _text_ids(chunk)
                 if min(words, default=0) < 0:
-                    # the text around images has no token in this vocabulary
+                    # this vocabulary has no tokens for the text around images
                     raise ModelProblem("projector-does-not-fit", name=self._name)
                 result += words
                 continue
@@ -125,7 +126,7 @@ class LlamaImages:
 
     def decode(self, tokens: tuple[int, ...], position: int) -> None:
         """Decode one image at `position`. Raises DecodeAborted, ContextFull, EnvironmentProblem,
-        ValueError for tokens that are no image of this prompt."""
+        ValueError for tokens of an unknown image."""
         piece = self._pieces.get(tokens)
         if piece is None:
             raise ValueError("an image that was not part of a prompt")
@@ -162,8 +163,8 @@ class LlamaImages:
             )
 
     def _embedded(self, piece: _Piece, chunk: Any) -> npt.NDArray[np.float32]:
-        """The image's embeddings, `tokens` x width: most of the time that an image takes, and it
-        cannot be cut off."""
+        """The image's embeddings, `tokens` x width: takes most of the time of an image, and cannot
+        be interrupted."""
         key = piece.digest, piece.chunk
         known = self._kept.get(key)
         if known is None:
@@ -181,7 +182,7 @@ class LlamaImages:
 
 
 class _Chunks:
-    """An image as the model's own tokens and images, freed at the end of the `with` block."""
+    """An image as mtmd's chunks of text and image, freed at the end of the `with` block."""
 
     def __init__(self, context: Any, pixels: Rgb) -> None:
         self._mtmd, self._pixels = context, pixels

@@ -1,4 +1,4 @@
-"""llama.cpp's global side: log, library start, the abort flag.
+"""llama.cpp's global state: the log, library initialization, the abort flag.
 
 Imported by the llama.cpp backend only. The log callback is called from native threads.
 """
@@ -20,7 +20,7 @@ import llama_cpp as lib
 log = logging.getLogger(__name__)
 
 # a generation of processors (`haswell`, `zen4`, ...) to use in place of the best one for this
-# computer, where the package has several
+# computer, if the package has several
 VARIANT = "HEADSTART_CPU"
 
 _ERROR_LEVEL = 4
@@ -40,9 +40,9 @@ def log_callback(level: int, text: bytes | None, _data: Any) -> None:
 
 
 def _keep_large_blocks_apart() -> None:
-    """Let glibc give blocks of KV state back to the system one by one: once one was freed it would
-    put the next ones into its heap, which then grows with the holes between them (16 MB in 400
-    short turns). Smaller blocks, a vocabulary's numbers among them, stay in the heap."""
+    """Let glibc return each block of KV state to the system: after the first was freed it would put
+    the next ones into its heap, which then grows with the holes between them (16 MB in 400 short
+    turns). Smaller blocks, such as a vocabulary's logits, stay in the heap."""
     if sys.platform == "linux":
         # musl has no such function
         with contextlib.suppress(OSError, AttributeError):
@@ -55,9 +55,9 @@ lib.llama_log_set(log_callback, None)
 
 
 def ggml() -> Any | None:
-    """The library with ggml's registry, as llama.cpp uses it; None where it is not found."""
+    """The library with ggml's registry that llama.cpp uses; None if it is not found."""
     folder = _folder()
-    # a library's own needs are found through itself, but on Windows
+    # symbols of a library's dependencies are found through it, except on Windows
     for name in ("*llama.*", "*ggml.*", "*ggml-base.*"):
         for path in sorted(folder.glob(name)):
             with contextlib.suppress(OSError, AttributeError):
@@ -68,14 +68,14 @@ def ggml() -> Any | None:
 
 
 def _folder() -> Path:
-    # where llama_cpp looks too
+    # llama_cpp looks in the same folder
     elsewhere = os.environ.get("LLAMA_CPP_LIB_PATH")
     return Path(elsewhere) if elsewhere else Path(lib.__file__).parent / "lib"
 
 
 def _load_backends() -> bool:
-    """Load the best library for this processor, where each generation has one, and those for
-    graphics cards; whether there are such libraries."""
+    """Load the best library for this processor, if each generation has one, and those for graphics
+    cards; True if such libraries exist."""
     folder = _folder()
     variants = {path.stem.split("ggml-cpu-")[-1]: path for path in folder.glob("*ggml-cpu-*")}
     library = ggml()
@@ -99,13 +99,13 @@ def _load_backends() -> bool:
 
 
 def _watched() -> Callable[[], int]:
-    """Watch mapped files; the counter of those that could not be read any more. A library that was
-    not compiled here has no such watch, and counts none (packaging/native/mapped.h)."""
+    """Watch mapped files; returns the counter of those that became unreadable. A library not built
+    by this project has no such watch, and counts none (packaging/native/mapped.h)."""
     library = ggml()
     try:
         assert library is not None
         library.headstart_watch_mappings.restype = None
-        # last: Python's own handler of these signals comes after it
+        # set last, so that Python's own handler of these signals runs after it
         library.headstart_watch_mappings()
         library.headstart_lost_mappings.restype = ctypes.c_int
         found: Callable[[], int] = library.headstart_lost_mappings
@@ -115,7 +115,7 @@ def _watched() -> Callable[[], int]:
 
 
 def _kernels() -> int:
-    """The number of our own kernels (packaging/native/fixes.h); 0 where the library has none."""
+    """The number of our own kernels (packaging/native/fixes.h); 0 if the library has none."""
     number = getattr(ggml(), "headstart_kernels", None)
     return 0 if number is None else int(number())
 
@@ -126,7 +126,7 @@ lost_mappings = _watched()
 
 
 def build_name() -> str:
-    """The computing library: equal names mean equal bits on the same processor."""
+    """The name of the library build: equal names mean equal bits on the same processor."""
     name = f"llama.cpp {lib.__version__}"
     if kernels := _kernels():
         name += f" with kernels {kernels}"
@@ -147,10 +147,10 @@ def recent_errors() -> str:
 
 
 class AbortFlag:
-    """A C function over two bytes as the abort callback: no interpreter lock on the way.
+    """A C function over two bytes as the abort callback, which needs no interpreter lock.
 
-    `strlen` of the buffer is 0 (go on) until the first byte is set. A Python function instead
-    makes every check wait for whichever thread runs Python (a decode went from 19 to 141 ms).
+    `strlen` of the buffer is 0 (continue) until the first byte is set. A Python function would make
+    every check wait for the thread that runs Python (a decode went from 19 to 141 ms).
     """
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ class AbortFlag:
         self.buffer[0] = b"\x00"
 
     def hold(self) -> bool:
-        """Nothing is cut off until `release`; False when that was asked for already."""
+        """Delay aborts until `release`; False if one was already requested."""
         self._held = True
         return not self._wanted
 

@@ -1,8 +1,8 @@
 """The sampler chain of llama.cpp without its draw: the draw is ours (see `engine.noise`).
 
 Penalties, top-k, top-p, min-p and temperature run in C over one buffer of candidates that every
-chain of a decoder shares; what survives is a handful of tokens, of which numpy takes the one
-with the highest logit plus noise.
+chain of a decoder shares; numpy takes the survivor, of a handful, with the highest logit plus
+noise.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NEVER = np.float32(-np.inf)
 
 
 class Candidates:
-    """One row's tokens as llama.cpp's samplers take them; used again for every row."""
+    """One row's tokens in the form of llama.cpp's samplers; reused for every row."""
 
     def __init__(self, vocabulary: int, suppressed: Sequence[int] = ()) -> None:
         self.suppressed = suppressed
@@ -38,7 +38,7 @@ class Candidates:
     def survivors(
         self, chain: Any, logits: npt.NDArray[np.float32]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        """Ids and logits that the chain leaves of a row; views until the next call."""
+        """Ids and logits of a row that survive the chain; views, valid until the next call."""
         data, array = self._data, self._array
         data["id"] = self._ids
         data["logit"] = logits
@@ -65,7 +65,7 @@ class LlamaCppSampler:
         self._seed = draws.seed
         self._greedy = sampling.temperature == 0
         self._names, self._masked = named_and_masked(draws.names, candidates.suppressed)
-        # whether a row's likeliest token is what is drawn
+        # whether the draw is simply a row's likeliest token
         self._bare = self._greedy and self._masked is None and draws.constraint is None
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self.chain: Any = None
@@ -90,7 +90,8 @@ class LlamaCppSampler:
     def _scores(
         self, row: int, position: int
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.floating]]:
-        """Tokens that can be drawn and what the highest of them is drawn by; ours to change."""
+        """Tokens that can be drawn, and their scores, of which the highest wins; the caller may
+        change them."""
         logits = raw = self.logits(row)
         if self._constraint is not None:
             logits = self._constraint.apply(logits)
@@ -106,7 +107,7 @@ class LlamaCppSampler:
         return ids, left + gumbel(self._seed, position, noisy)
 
     def look_ahead(self, position: int) -> None:
-        """llama.cpp computes at once: there is nothing to begin with."""
+        """Do nothing: llama.cpp computes at once, so nothing can start early."""
 
     def accept(self, tokens: Sequence[int]) -> None:
         self.see(tokens)

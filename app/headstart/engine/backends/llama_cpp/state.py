@@ -1,13 +1,14 @@
-"""Parts of a sequence's KV state as bytes, and back, through llama.cpp's public C functions.
+"""Converts parts of a sequence's KV state to bytes and back, with llama.cpp's public C functions.
 
-Engine thread. A range goes through a spare sequence: in a unified cache `seq_cp` only marks
+Engine thread. A range is copied through a spare sequence: in a unified cache `seq_cp` only marks
 cells, it copies nothing. The bytes of a sequence are
 
     header (8 bytes: magic, sequence)  [attention cells]  [recurrent state, or windows' cells]
 
-and with PARTIAL_ONLY the attention part is missing. Models that have both are stored as ranges
-of attention cells, which can be had at any time, and snapshots of the other part, which can
-only be taken when the text is there: of a sliding window, only the cells that the next token sees.
+and with PARTIAL_ONLY the attention part is missing. Models that have both are stored as ranges of
+attention cells, which can be exported at any time, and snapshots of the other part, which can only
+be taken at the present end of the text: of a sliding window, only the cells that the next token
+sees.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Apart = Literal["recurrent", "window"]
 
 
 class StateError(RuntimeError):
-    """llama.cpp did not give the bytes it had announced, or not in the known order."""
+    """llama.cpp did not give the announced bytes, or not in the known order."""
 
 
 class SequenceState:
@@ -43,11 +44,11 @@ class SequenceState:
         self._spare = spare
         self.ranges = ranges
         self._apart = apart
-        # whether what has ranges is known to come first, before the other part
+        # whether the part with ranges is known to come first
         self._ordered = False
 
     def export(self, start: int, end: int) -> Blob:
-        """The cells at the positions `start` to `end`. Raises StateError."""
+        """The cells at positions `start` to `end`. Raises StateError."""
         spare, memory = self._spare, self._memory
         lib.llama_memory_seq_cp(memory, _LIVE, spare, start, end)
         try:
@@ -57,7 +58,7 @@ class SequenceState:
             if self._ordered:
                 return self._beginning(spare, cut)
             blob, other = self._get(spare, 0), self._get(spare, _PARTIAL)[_HEADER:]
-            # a newer architecture with a third part would be cut in the wrong place
+            # a newer architecture with a third part would be cut at the wrong offset
             if cut <= _HEADER or not np.array_equal(blob[cut:], other):
                 raise StateError("this model's state has parts in another order")
             self._ordered = np.array_equal(self._beginning(spare, cut), blob[:cut])
@@ -66,10 +67,10 @@ class SequenceState:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
 
     def restore(self, blob: Blob, start: int, last: int) -> bool:
-        """Append a range, of the positions `start` to `last`."""
+        """Append a range of positions `start` to `last`."""
         memory, spare = self._memory, self._spare
         if self._apart is not None:
-            # nothing of the other part: it comes once, with `back`
+            # the other part is restored once, with `back`
             blob = np.concatenate([blob, self._get(spare, _PARTIAL)[_HEADER:]])
         try:
             if not self._put(spare, blob, 0):
@@ -79,22 +80,22 @@ class SequenceState:
             lib.llama_memory_seq_cp(memory, spare, _LIVE, -1, -1)
         finally:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
-        # where a part is missing, the position is only right once `back` was called
+        # with a missing part, the position is right only after `back`
         return self._apart is not None or int(lib.llama_memory_seq_pos_max(memory, _LIVE)) == last
 
     def snapshot(self, into: Blob | None = None) -> Blob | None:
-        """The part without ranges (all of it, where there are none) as it is now."""
+        """The present part without ranges (the whole state, if it has no ranges)."""
         try:
             return self._get(_LIVE, _PARTIAL, into)
         except StateError:
             return None
 
     def back(self, snapshot: Blob, behind: int, last: int) -> bool:
-        """Put `snapshot` in place of what the sequence has now; it was taken when the next position
-        was `behind` and the highest one `last`."""
+        """Replace the sequence's part without ranges by `snapshot`, which was taken when the next
+        position was `behind` and the highest one `last`."""
         if not self._put(_LIVE, snapshot, _PARTIAL):
             return False
-        # attention layers still hold what came after
+        # attention layers still hold later cells
         removed = bool(lib.llama_memory_seq_rm(self._memory, _LIVE, behind, -1))
         return removed and int(lib.llama_memory_seq_pos_max(self._memory, _LIVE)) == last
 
@@ -104,8 +105,8 @@ class SequenceState:
         return (lowest, highest) == (first, last)
 
     def _beginning(self, sequence: int, size: int) -> Blob:
-        """The first `size` bytes: llama.cpp stops where there is no more room, which spares the
-        copying of a recurrent state with each range. It says so in its log, as an error."""
+        """The first `size` bytes: llama.cpp stops at the end of the buffer, which saves copying a
+        recurrent state with each range. It logs this as an error."""
         blob = np.empty(size, np.uint8)
         lib.llama_state_seq_get_data_ext(self._context, _pointer(blob), size, sequence, 0)
         forget_errors()

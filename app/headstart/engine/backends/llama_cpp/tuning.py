@@ -1,6 +1,6 @@
 """Times a loaded model with several batches and both kinds of attention; for graphics cards.
 
-In the child process of `probe`: what crashes there is left off.
+Runs in the child process of `probe`, so that crashes are harmless.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.batch import LlamaBatch
 from headstart.engine.backends.llama_cpp.context import LlamaContext
 
-# tokens that are read, and written after them
+# tokens to prefill, and to decode after them
 _READ, _WRITTEN = 1024, 16
 _CONTEXT = 1280
-# the first forward may take so much longer: a card's programs are compiled then
+# the first forward may take this many times longer: it compiles the GPU kernels
 _COMPILING = 25
 
 
 def timings(llama: LlamaContext, engine: EngineSettings, longest: float) -> Iterator[Timing]:
-    """Each as soon as it was measured; none where a batch takes longer than `longest` seconds: on
-    such a card nobody wants to wait for more."""
+    """Yield each timing as soon as it is measured; none if a batch takes longer than `longest`
+    seconds, as the user would wait too long on such a card."""
     flash = engine.flash
     first = _time(llama, engine, BATCHES[0], flash, longest)
     if first is None:
@@ -34,7 +34,7 @@ def timings(llama: LlamaContext, engine: EngineSettings, longest: float) -> Iter
     yield first
     kept = first
     if engine.flash_attention == "auto" and engine.kv_type != "q8_0" and not engine.exact:
-        # llama.cpp has quantized values only with flash attention
+        # llama.cpp supports quantized values only with flash attention
         plain = _time(llama, engine, BATCHES[0], False, longest)
         if plain is not None:
             yield plain
@@ -85,7 +85,7 @@ def _time(
 
 
 def _forward(context: Any, rows: LlamaBatch, tokens: list[int], start: int) -> float | None:
-    """Seconds for a forward after which one row is looked at; None: it failed."""
+    """Seconds of a forward with one row of logits; None: it failed."""
     began = perf_counter()
     rows.fill(tokens, start, [len(tokens) - 1], 0)
     if lib.llama_decode(context, rows.native) != 0:

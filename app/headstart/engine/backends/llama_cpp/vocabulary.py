@@ -12,7 +12,7 @@ import llama_cpp as lib
 from headstart.core.models.described import Vocabulary, spelled
 from headstart.engine.decoder import SpecialToken
 
-# characters without a break that a vocabulary's splitting gets at once
+# the most characters without a break passed to a vocabulary's splitting at once
 LONGEST_RUN = 2048
 _LONG_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}|\s{{{LONGEST_RUN + 1},}}")
 
@@ -20,7 +20,7 @@ _KINDS = {1: "spm", 2: "bpe", 3: "wpm", 4: "ugm", 5: "rwkv"}
 
 
 def marked_tokens(vocab: Any) -> tuple[tuple[SpecialToken, ...], tuple[SpecialToken, ...]]:
-    """The control tokens, and those that a file declares as whole words."""
+    """The control tokens, and those that the file declares as whole words."""
     control: list[SpecialToken] = []
     added: list[SpecialToken] = []
     for token in range(lib.llama_vocab_n_tokens(vocab)):
@@ -42,7 +42,7 @@ def ends(vocab: Any) -> frozenset[int]:
 
 
 def suppressed(vocab: Any) -> tuple[int, ...]:
-    """The tokens that a reply never has, as the file says."""
+    """The tokens that a reply never contains, according to the file."""
     count = ctypes.c_int32()
     found = lib.llama_vocab_get_suppress_tokens(vocab, ctypes.byref(count))
     known = range(lib.llama_vocab_n_tokens(vocab))
@@ -74,12 +74,12 @@ def encode(vocab: Any, text: str) -> list[int]:
 
 
 def short_runs(text: str) -> Iterator[str]:
-    """The text in pieces, cut where more than `LONGEST_RUN` characters have no white space between
-    them, or are nothing else.
+    """The text in pieces, cut after `LONGEST_RUN` characters without white space, or of nothing but
+    white space.
 
-    Some vocabularies split text with std::regex, which calls itself once or more for each
-    character of a match: 50,000 letters overflow a stack of 8 MiB, and that ends the process.
-    Where a run is cut depends on its beginning only, so text that grows keeps its tokens.
+    Some vocabularies split text with std::regex, which recurses at least once for each character of
+    a match: 50,000 letters overflow a stack of 8 MiB, which ends the process. The cuts of a run
+    depend only on its beginning, so growing text keeps its tokens.
     """
     at = 0
     for run in _LONG_RUN.finditer(text):

@@ -1,8 +1,8 @@
 """The MLX backend over mlx-lm's models and caches; Apple's GPU, or a processor for tests.
 
-Everything runs on the engine thread, which MLX asks for, except `abort`. MLX computes when a
-result is looked at, and a computation cannot be stopped: long texts are read in pieces, and an
-abort is seen between them.
+Everything runs on the engine thread, as MLX requires, except `abort`. MLX computes when a result is
+used, and a computation cannot be stopped: long texts are prefilled in pieces, and an abort takes
+effect between them.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from headstart.engine.backends.mlx.tokenizer import FolderTokenizer
 from headstart.engine.backends.predictions import Draws
 from headstart.engine.decoder import Blob, Constraint, DecodeAborted, Hidden, ModelFacts
 
-# tokens computed at once. A GPU wants many; on a processor each costs the same (SmolLM2 in 4 bit:
-# 105 ms, however many there are), and an abort is to be seen within a second
+# tokens computed at once. A GPU needs many; on a processor each costs the same (SmolLM2 in 4 bit:
+# 105 ms, in any number), and an abort must take effect within a second
 GPU_STEP, CPU_STEP = 256, 8
-# so many tokens in front of the first row that is wanted are read without computing their rows
+# at least this many tokens before the first wanted row are processed separately, without their rows
 SPLIT_FROM = 32
-# as mlx-lm does: buffers of past steps are given back after so many tokens
+# as in mlx-lm: buffers of past steps are freed after this many tokens
 CLEAR_EVERY = 256
 
 
 class _Lane(Struct):
-    """One sequence: its caches, and how many tokens are in them."""
+    """One sequence: its caches, and the number of tokens in them."""
 
     state: CacheState
     length: int = 0
@@ -60,17 +60,17 @@ class LoadedWeights(Protocol):
 
 
 class _Ahead(NamedTuple):
-    """A forward that was begun before anyone asked for it."""
+    """A forward begun early, before it was requested."""
 
     lane: _Lane
     token: mx.array
     rows: mx.array
-    # its hidden states, where they are kept
+    # its hidden states, if they are kept
     kept: Kept
 
 
 class MlxDecoder(DecoderBase):
-    """A model folder and its caches. See `engine.decoder.Decoder` for what the methods promise."""
+    """A model folder and its caches; `engine.decoder.Decoder` has the methods' contract."""
 
     def __init__(
         self,
@@ -80,10 +80,10 @@ class MlxDecoder(DecoderBase):
         clamp: bool = False,
         loaded: LoadedWeights | None = None,
     ) -> None:
-        """Load `folder`; raises ModelProblem, or DecodeAborted when `progress` said to stop.
+        """Load `folder`; raises ModelProblem, or DecodeAborted if `progress` returned False.
 
-        `clamp` keeps the context within what the model was trained for, whatever is asked;
-        `loaded` is what runs in place of the folder's model.
+        `clamp` limits the context to the trained length, whatever is requested; `loaded` runs in
+        place of the folder's model.
         """
         super().__init__()
         self.loaded: LoadedWeights = loaded or MlxModel(folder, progress, clear_memory)
@@ -99,12 +99,12 @@ class MlxDecoder(DecoderBase):
         self._aborted = False
         self._rows: npt.NDArray[np.float32] | None = None
         self._since_clear = 0
-        # how the next single row will be drawn, if the sampler can tell
+        # the draw of the next single row, if the sampler can predict it
         self._foresee: Foresee | None = None
         self.ahead: _Ahead | None = None
         self._step = GPU_STEP if on_gpu() else CPU_STEP
         self._split = SPLIT_FROM if on_gpu() else CPU_STEP
-        # the live sequence, and others as they are asked for
+        # the live sequence, and others as needed
         self._lanes: dict[int, _Lane] = {}
         self._ends = frozenset(self._tokenizer.ends)
 
@@ -155,7 +155,7 @@ class MlxDecoder(DecoderBase):
         try:
             first = self._take_ahead(lane, tokens[0])
             lane.state.join()
-            # a state that cannot be cut could not come back from an abort in the middle
+            # a state that cannot be cut could not recover from an abort in the middle
             mark = lane.state.mark() if lane.state.mixed and count > 1 else None
             rows = self._read(lane, tokens, outputs, first)
             if count == 1 and rows is not None and foresee is not None and not lane.state.mixed:
@@ -173,8 +173,8 @@ class MlxDecoder(DecoderBase):
     def _read(
         self, lane: _Lane, tokens: Sequence[int], outputs: Sequence[int], first: mx.array | None
     ) -> mx.array | None:
-        """Have the lane hold `tokens`, `first` being the row of the first one if that was begun
-        early; returns the wanted rows, planned."""
+        """Make the lane hold `tokens`, with `first` the row of the first one if it was begun early;
+        returns the wanted rows, not yet computed."""
         start = 0 if first is None else 1
         silent = min((index for index in outputs if index >= start), default=len(tokens))
         if silent < len(tokens) and silent - start < self._split:
@@ -208,14 +208,14 @@ class MlxDecoder(DecoderBase):
         return rows
 
     def _rows_of(self, logits: mx.array) -> mx.array:
-        """As the sampler wants them; some models have rows for tokens that do not exist."""
+        """Rows in the sampler's form; some models have logits for tokens that do not exist."""
         return logits[:, : self._tokenizer.size].astype(mx.float32)
 
     # --- beginning early -----------------------------------------------------------------
 
     def _begin(self, lane: _Lane, rows: mx.array, foresee: Foresee) -> None:
-        """Plan the forward after this one while this one is computed. The caches then hold a
-        token more than `length` says."""
+        """Start the next forward while this one is computed. The caches then hold one token more
+        than `length`."""
         if lane.length + 1 >= self._facts.context_length:
             return
         token = foresee(rows[0])
@@ -228,7 +228,7 @@ class MlxDecoder(DecoderBase):
         self.ahead = _Ahead(lane, token, following, kept)
 
     def _take_ahead(self, lane: _Lane, token: int) -> mx.array | None:
-        """The row after `token`, if that was foreseen."""
+        """The row after `token`, if it was predicted."""
         ahead = self.ahead
         if ahead is None:
             return None
@@ -284,7 +284,7 @@ class MlxDecoder(DecoderBase):
             if lane.state.can_trim() and lane.state.trim(past - n):
                 lane.length = n
                 if lane.checkpoint is not None and lane.checkpoint[0] > n:
-                    # the next text is another than the checkpoint's
+                    # the checkpoint belongs to another text
                     lane.checkpoint = None
                 return n
             if lane.checkpoint is not None and lane.checkpoint[0] <= n:

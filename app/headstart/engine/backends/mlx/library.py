@@ -1,6 +1,6 @@
-"""MLX's global side: importing it, what it runs on, and how much memory it may wire.
+"""MLX's global state: its import, its device, and its limit of wired memory.
 
-Imported by the MLX backend only, on the engine thread: MLX wants load and generate on one.
+Imported by the MLX backend only, on the engine thread: MLX must load and generate on one thread.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from unittest import mock
 if sys.platform != "win32":
     import resource
 
-    # mlx-lm lowers the number of files that this process may open; a database, a window and
-    # downloads need theirs, and a hard limit cannot be raised again
+    # mlx-lm lowers this process's limit of open files, which the database, the window and downloads
+    # need; a hard limit cannot be raised again
     with mock.patch.object(resource, "setrlimit", return_value=None):
         import mlx_lm.utils as mlx_utils
 else:
@@ -42,5 +42,5 @@ def prepare() -> None:
 
 
 def clear_memory() -> None:
-    """Give buffers back that no array uses any more."""
+    """Free buffers that no array uses."""
     mx.clear_cache()

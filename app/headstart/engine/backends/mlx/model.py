@@ -1,4 +1,4 @@
-"""A model folder that MLX has loaded: weights, tokenizer, the shape of caches. Engine thread."""
+"""A model folder loaded by MLX: weights, tokenizer, the shape of caches. Engine thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MlxModel:
     def __init__(
         self, folder: Path, progress: Callable[[float], bool] | None, on_failure: Callable[[], None]
     ) -> None:
-        """See `MlxDecoder`, which this is a part of. `on_failure` gives memory back."""
+        """A part of `MlxDecoder`, which documents it. `on_failure` frees memory."""
         self._name = folder.name
         self._progress = progress
         self.model: Any = None
@@ -41,7 +41,7 @@ class MlxModel:
             self.layouts = self._learn()
             self._tell(1.0)
         except BaseException:
-            # gigabytes of a model that was not wanted any more
+            # free the gigabytes of an unwanted model
             self.model = None
             on_failure()
             raise
@@ -95,7 +95,7 @@ class MlxModel:
             self.model, config = mlx_utils.load_model(folder, lazy=True)
             parameters = _arrays(self.model.parameters())
             self._tell(0.1)
-            # in parts, so that loading can be followed and stopped
+            # in parts, so that loading can report progress and be stopped
             for index in range(0, len(parameters), 32):
                 mx.eval(parameters[index : index + 32])
                 self._tell(0.1 + 0.7 * min(1.0, (index + 32) / len(parameters)))
@@ -112,7 +112,7 @@ class MlxModel:
             raise DecodeAborted
 
     def _learn(self) -> tuple[StateLayout, ...]:
-        """Decode one token: what the caches look like, and whether all of it fits together."""
+        """Decode one token to learn the layout of the caches, and to check that all parts match."""
         size = self.tokenizer.size
         try:
             state = self.fresh_caches()
@@ -125,7 +125,7 @@ class MlxModel:
             ) from error
         ends = self.config.get("eos_token_id")
         ends = ends if isinstance(ends, list) else [] if ends is None else [ends]
-        # some tokenizers have a few added tokens more than their model, which never meets them
+        # some tokenizers have a few more added tokens than their model, which never gets them
         if self.tokenizer.base > rows or 2 * size < rows or (ends and min(ends) >= rows):
             raise ModelProblem("tokenizer-mismatch", name=self._name, size=size, rows=rows)
         self.tokenizer.limit(rows)

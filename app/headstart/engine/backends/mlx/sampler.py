@@ -1,8 +1,8 @@
-"""The sampler of the MLX backend: draws in numpy, and foresees its own next draw on the device.
+"""The sampler of the MLX backend: draws in numpy, and predicts its own next draw on the device.
 
-What is foreseen lets the next forward begin before the last one's row has come back to Python
-(mlx-lm does the same with its own sampler). It is only foreseen: the draw itself is numpy's, and
-where the two differ by a rounding the work is thrown away.
+The prediction lets the next forward begin before the last one's row is back in Python (as mlx-lm
+does with its own sampler). The draw itself is numpy's: if the two differ by rounding, the early
+forward is discarded.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Foresee = Callable[[mx.array], mx.array]
 
 
 class Foresight(NamedTuple):
-    """`tell` lets the decoder know how the row of its next forward will be drawn, or that this is
-    not known; rows have `size` logits, of which some tokens' never count."""
+    """`tell` gives the decoder a function that predicts the draw from its next forward's row, or
+    None; rows have `size` logits, of which those of `suppressed` tokens never count."""
 
     tell: Callable[[Foresee | None], None]
     size: int
@@ -40,7 +40,7 @@ class MlxSampler(NumpySampler):
     ) -> None:
         super().__init__(rows, sampling, draws, foresight.suppressed)
         self._tell = foresight.tell
-        # penalties and formats look at tokens that are not drawn yet
+        # penalties and formats depend on tokens not drawn yet
         self._foresees = (
             not self._penalties
             and draws.names is None
@@ -57,7 +57,7 @@ class MlxSampler(NumpySampler):
         self._tell(None)
 
     def _drawn(self, row: mx.array, position: int) -> mx.array:
-        """The token that `draw` will give for a row, as far as the device can tell."""
+        """The token that `draw` will probably give for a row, computed on the device."""
         wanted, best = self._sampling, row.max()
         least = best - np.inf
         if wanted.top_k > 0 or wanted.top_p < 1:
@@ -66,7 +66,7 @@ class MlxSampler(NumpySampler):
             least = top[-1]
             if wanted.top_p < 1:
                 reached = mx.cumsum(mx.softmax(top)) >= wanted.top_p
-                # where none is (a rounding), the last one stays
+                # if none is (by rounding), the last one stays
                 last = mx.where(reached.any(), reached.argmax(), top.shape[0] - 1)
                 least = top[last]
         if wanted.min_p > 0:

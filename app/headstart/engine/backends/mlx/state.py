@@ -1,9 +1,9 @@
-"""The caches of an MLX model as one state: cut, taken apart into bytes, put together again.
+"""The caches of an MLX model as one state: cut it, convert it to bytes, restore it.
 
 Engine thread. Plain caches of keys and values can be cut and have ranges; rotating ones (sliding
-windows) can be cut until they have wrapped, and arrays (recurrent layers) never. What is not
-plain is kept as snapshots. Every trim is checked: a wrapped cache says nothing and keeps what
-was to be removed.
+windows) can be cut until they have wrapped, and arrays (recurrent layers) never. Other than plain
+caches are saved as snapshots. Every trim is checked: a wrapped cache silently keeps the tokens to
+remove.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headstart.engine.backends.mlx.library import mlx_cache, mx
 from headstart.engine.decoder import Blob
 
 _HEADER = 4
-# arrays cross to numpy as these; it knows no bfloat16
+# types that carry arrays to numpy, which has no bfloat16
 _CARRIERS = {1: (mx.uint8, np.uint8), 2: (mx.uint16, np.uint16), 4: (mx.uint32, np.uint32)}
 
 
@@ -37,14 +37,14 @@ class StateLayout(msgspec.Struct, frozen=True):
 
 
 class CacheState:
-    """All caches of one model, as mlx-lm made them; `layouts` is learned by the first forward."""
+    """All caches of one model, as made by mlx-lm."""
 
     def __init__(self, caches: list[Any]) -> None:
         self.caches = caches
         flat = list(_flat(caches))
         self._plain = [cache for cache in flat if type(cache) is mlx_cache.KVCache]
         self._other = [cache for cache in flat if type(cache) is not mlx_cache.KVCache]
-        # restored, and not yet joined to the caches: joining once costs one copy
+        # restored ranges, not yet joined to the caches, so that joining takes only one copy
         self._waiting: list[list[tuple[mx.array, mx.array]]] = [[] for _ in self._plain]
         self._waiting_tokens = 0
 
@@ -54,7 +54,7 @@ class CacheState:
 
     @property
     def mixed(self) -> bool:
-        """True if there is something that cannot always be cut."""
+        """True if some cache cannot always be cut."""
         return bool(self._other)
 
     @property
@@ -62,7 +62,7 @@ class CacheState:
         return ", ".join(sorted({type(cache).__name__ for cache in (*self._plain, *self._other)}))
 
     def learn(self) -> tuple[StateLayout, ...]:
-        """Learn the layout of a range of the plain caches; something must have been read."""
+        """The layout of a range of the plain caches, which must hold at least one token."""
         return tuple(
             StateLayout(
                 cache.keys.shape[1],
@@ -74,31 +74,32 @@ class CacheState:
         )
 
     def evaluate(self) -> None:
-        """Compute what was only planned."""
+        """Compute pending operations."""
         mx.eval([cache.state for cache in self.caches])
 
     # --- cutting -------------------------------------------------------------------------
 
     def can_trim(self) -> bool:
-        # a chunked cache says that it can be cut also after it has dropped its beginning
+        # a chunked cache claims to be trimmable even after it has dropped its beginning
         return all(
             cache.is_trimmable() and not getattr(cache, "start_position", 0)
             for cache in self._other
         )
 
     def trim(self, count: int) -> bool:
-        """Remove the last `count` tokens; False when some cache did not, and all is spoilt."""
+        """Remove the last `count` tokens; False if any cache cannot, which may leave the state
+        invalid."""
         self.join()
         if not self.can_trim():
             return False
         return all(cache.trim(count) == count for cache in (*self._plain, *self._other))
 
     def mark(self) -> list[Any]:
-        """A mark for `return_to`. Arrays are shared, not copied."""
+        """The states for `return_to`. Arrays are shared, not copied."""
         return [_copied(cache.state) for cache in self._other]
 
     def return_to(self, mark: list[Any], back: int) -> bool:
-        """Put the marked states in place, and cut `back` tokens from the plain caches."""
+        """Restore the marked states, and cut `back` tokens from the plain caches."""
         self.join()
         for cache, state in zip(self._other, mark, strict=True):
             cache.state = _copied(state)
@@ -116,7 +117,7 @@ class CacheState:
         return _bytes_of(parts)
 
     def append(self, blob: Blob, tokens: int, layouts: tuple[StateLayout, ...]) -> bool:
-        """Add what `export` gave to the plain caches; they are joined when they are needed."""
+        """Add an exported range to the plain caches; ranges are joined when needed."""
         if len(blob) != sum(
             layout.heads * tokens * (layout.key + layout.value) * layout.dtype.size
             for layout in layouts
@@ -144,7 +145,7 @@ class CacheState:
         self._waiting_tokens = 0
 
     def snapshot(self) -> Blob:
-        """The state of what is not plain."""
+        """The state of the caches that are not plain."""
         arrays: list[mx.array] = []
         shape = [[type(cache).__name__, _outline(cache.state, arrays)] for cache in self._other]
         header = np.frombuffer(msgspec.json.encode(shape), np.uint8)
@@ -152,7 +153,7 @@ class CacheState:
         return np.concatenate([length, header, _bytes_of(arrays)])
 
     def unpack(self, snapshot: Blob) -> list[Any] | None:
-        """A `mark` from what `snapshot` gave; None when it is another model's."""
+        """A `mark` from a snapshot; None if it is another model's."""
         length = int.from_bytes(snapshot[:_HEADER].tobytes(), "little")
         try:
             outline = msgspec.json.decode(snapshot[_HEADER : _HEADER + length].tobytes())
@@ -183,8 +184,7 @@ def _present(cache: Any) -> tuple[Any, Any]:
 
 
 def _copied(state: Any) -> Any:
-    """The same arrays behind other names: assigning to a part of one changes it for all who hold
-    that name, and for nobody else."""
+    """New array objects over the same data: assigning to a part of one changes only that object."""
     if isinstance(state, mx.array):
         return state[...]
     if isinstance(state, list | tuple):
@@ -225,7 +225,7 @@ def _bytes_of(arrays: list[mx.array]) -> Blob:
 def _array_at(blob: Blob, at: int, shape: tuple[int, ...], dtype: mx.Dtype) -> tuple[mx.array, int]:
     end = at + math.prod(shape) * dtype.size
     part = np.ascontiguousarray(blob[at:end])
-    # MLX copies: the bytes are the store's, which uses them again
+    # MLX copies: the bytes belong to the store, which reuses them
     array = mx.array(part.view(_CARRIERS[dtype.size][1]).reshape(shape)).view(dtype)
     return array, end
 

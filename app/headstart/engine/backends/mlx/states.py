@@ -1,8 +1,8 @@
-"""Hidden states of MLX models: what goes into some layers, and what their last norm gives. Engine
+"""Hidden states of MLX models: the inputs of some layers, and the output of the last norm. Engine
 thread.
 
-mlx-lm's models have no hooks for it. A layer object can be given a subclass of its own class at
-run time, which keeps what comes in and calls what it was; names of parameters stay as they are.
+mlx-lm's models have no hooks for it. At run time a layer object is given a subclass of its own
+class, which keeps the input and calls the original; parameter names stay unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.engine.backends.mlx.library import mx
 from headstart.engine.decoder import Hidden, Tap
 
-# where models keep their layers: `model.model` and its like, one or two deep
+# attributes that lead to a model's layers: `model.model` and similar, one or two deep
 _INNER = ("language_model", "model", "backbone", "transformer")
 _NORMS = ("norm", "norm_f", "ln_f", "final_norm")
 
@@ -48,11 +48,11 @@ class MlxStates:
         self._taps = tuple(taps)
 
     def begin(self) -> None:
-        """A forward begins: what the last one kept is not needed any more."""
+        """Begin a forward, and drop the states of the last one."""
         self._kept = {}
 
     def swap(self, kept: Kept) -> Kept:
-        """Collect the following states in `kept`; returns where it went until now."""
+        """Collect further states in `kept`; returns the previous collection."""
         before, self._kept = self._kept, kept
         return before
 
@@ -85,7 +85,7 @@ class MlxStates:
 
 
 def output_of(model: Any) -> Any:
-    """Function that makes logits of a model's last states."""
+    """The function from a model's last states to logits."""
     for _ in range(3):
         if hasattr(model, "lm_head"):
             return model.lm_head
@@ -96,7 +96,7 @@ def output_of(model: Any) -> Any:
 
 
 def inner_of(model: Any) -> Any:
-    """The part of a model that has the layers."""
+    """The part of a model that contains the layers."""
     for _ in range(3):
         if hasattr(model, "layers") and any(hasattr(model, name) for name in _NORMS):
             return model

@@ -1,7 +1,7 @@
-"""The tokenizer of a model folder: text to token ids and back, templates, what ends a reply.
+"""The tokenizer of a model folder: text to token ids and back, templates, tokens that end a reply.
 
-Read from `tokenizer.json` by the tokenizers library. Control tokens in plain text stay text; the
-prompt encoder puts real ones in place. Engine thread.
+Loaded from `tokenizer.json` by the tokenizers library. Control tokens in plain text stay text; the
+prompt encoder inserts real ones. Engine thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headstart.core.models.described import Vocabulary, spelled, tokenizer_kind
 from headstart.engine.decoder import SpecialToken
 
 _TURN_STARTS = frozenset(("<|im_start|>", "<start_of_turn>", "<|start_header_id|>"))
-# control tokens that end a turn, where a folder names only one of its several
+# control tokens that end a turn, as a folder may name only one of several
 _TURN_ENDS = frozenset(
     ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>", "<|endoftext|>", "</s>",
      "<reponame>", "<|repo_name|>", "<|file_sep|>")
@@ -26,7 +26,7 @@ _TURN_ENDS = frozenset(
 
 
 class FolderTokenizer:
-    """Raises ModelProblem when the folder has none that can be read."""
+    """A folder's tokenizer. Raises ModelProblem if it cannot be read."""
 
     def __init__(self, folder: Path, config: dict[str, Any]) -> None:
         self._folder = folder
@@ -37,11 +37,11 @@ class FolderTokenizer:
         self.begin_text, self.end_text = self._text("bos_token"), self._text("eos_token")
         for token in raw.get("added_tokens") or ():
             if self._is_control(token, config):
-                # also where the file does not say so: a user's text must not become one
+                # even if the file does not declare it: a user's text must not become one
                 token["special"] = True
         self._tokenizer = Tokenizer.from_str(json.dumps(raw))
         self._tokenizer.encode_special_tokens = True
-        # limits that were set for training
+        # drop limits that were set for training
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         added = self._tokenizer.get_added_tokens_decoder()
@@ -57,7 +57,7 @@ class FolderTokenizer:
         )
         self._control = {token.id for token in self.special}
         self._added = {
-            # SentencePiece writes runs of spaces as tokens of its own kind
+            # SentencePiece spells runs of spaces in its own way
             id_: token.content.encode()
             if token.special or self.kind == "bpe"
             else spelled(self.kind, token.content.encode())
@@ -65,19 +65,19 @@ class FolderTokenizer:
         }
         words = self._tokenizer.get_vocab(with_added_tokens=True)
         self.size = 1 + max(words.values(), default=-1)
-        # without the added ones
+        # the size without added tokens
         self.base = 1 + max((id_ for id_ in words.values() if id_ not in added), default=-1)
         self.ends = self._ends(config)
         self.suppressed = self._suppressed()
 
     def _suppressed(self) -> tuple[int, ...]:
-        """The tokens that a reply never has."""
+        """The tokens that a reply never contains."""
         named = _json(self._folder / "generation_config.json").get("suppress_tokens")
         known = range(self.size)
         return tuple(token for token in named if token in known) if isinstance(named, list) else ()
 
     def limit(self, rows: int) -> None:
-        """The model knows so many tokens; what lies beyond is never met."""
+        """Limit the vocabulary to the model's `rows` tokens; it never gets others."""
         self.size = min(self.size, rows)
         self.special = tuple(token for token in self.special if token.id < self.size)
         self.added = tuple(token for token in self.added if token.id < self.size)
@@ -106,14 +106,15 @@ class FolderTokenizer:
 
     @property
     def begin_token(self) -> int | None:
-        """The token that the tokenizer puts in front of every text, if it does."""
+        """The token that the tokenizer puts in front of every text, if any."""
         first = self._tokenizer.encode("", add_special_tokens=True).ids[:1]
         begin = self._tokenizer.token_to_id(self.begin_text) if self.begin_text else None
         return begin if begin is not None and first == [begin] else None
 
     @property
     def chat_template(self) -> str | None:
-        """Its own file, or the configuration's; of several named ones the default."""
+        """The template from its own file, or from the configuration; of several named ones the
+        default."""
         with contextlib.suppress(OSError, ValueError):
             return (self._folder / "chat_template.jinja").read_text(encoding="utf-8")
         found = self._own.get("chat_template")
@@ -150,7 +151,7 @@ class FolderTokenizer:
         texts = {token.text: token.id for token in self.special}
         ends = _TURN_ENDS
         if "<|return|>" in texts or "<|flush|>" in texts:
-            # there, this one ends a part of a reply, and others the reply
+            # in these models it ends a part of a reply, and other tokens end the reply
             ends = (ends - {"<|end|>"}) | {"<|return|>", "<|call|>", "<|calls|>", "<|flush|>"}
         ids |= {id_ for text, id_ in texts.items() if text in ends}
         end = self._tokenizer.token_to_id(self.end_text) if self.end_text else None
@@ -173,8 +174,8 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _no_space_in_front(part: Any) -> None:
-    """A prompt is encoded piece by piece: only its first one begins a text, and in front of
-    that stands a control token."""
+    """Keep the tokenizer from adding a space: a prompt is encoded in pieces, and only the first
+    begins a text, after a control token."""
     if isinstance(part, dict):
         if part.get("prepend_scheme") == "first":
             part["prepend_scheme"] = "never"

@@ -1,1 +1,1 @@
-"""Trials of files, pairs and cards in a child process, which may end."""
+"""Trials of files, pairs and cards in a child process, which may crash."""

@@ -1,8 +1,8 @@
-"""Opens a model file in a child process first: what crashes there does not crash the window.
+"""Opens a model file in a child process first, so that a crash does not close the window.
 
 llama.cpp ends the whole process on some files, and on some models only when their state is copied
-or cut. The child does what the program is going to do and says on its standard output what it
-begins; what ended it is left off when it is tried again. The parent side runs on the engine thread.
+or cut. The child does what the app is going to do, and announces each step on its standard output;
+a step that ended it is omitted in the next try. The parent side runs on the engine thread.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ from headstart.engine.decoder import DecodeAborted
 from headstart.engine.stop import StopSignal
 
 OPTION = "--probe-model"
-# lines of the child: a step begins, an ability is missing, it is done,
-# and how fast it was
+# lines of the child: a step begins, an ability is missing, the trial is done, a timing
 _TRIES, _LACKS, PASSED, _TOOK = (
     "headstart-probe: tries ",
     "headstart-probe: lacks ",
     "headstart-probe: passed",
     "headstart-probe: took ",
 )
-# seconds of a batch from which on a card is too slow to be measured while the user waits
+# seconds of a batch above which a card is too slow to be measured while the user waits
 LONGEST_BATCH = 0.4
-# large enough for what is tried
+# large enough for the trials
 _CONTEXT, _CONTEXT_WITH_IMAGE = 512, 4096
 _LONGEST_SAID = 300
 
@@ -51,12 +50,11 @@ class _Trial(Struct, frozen=True):
 
     settings: EngineSettings
     without: tuple[Ability, ...] = ()
-    # how long a batch may take, in seconds, for batches and attention to be measured; 0: they are
-    # not
+    # batches and attention are measured unless a batch takes longer than this, in seconds; 0: never
     longest_batch: float = 0.0
-    # with which images are tried, and nothing else
+    # the projector to try images with, and nothing else
     projector: str = ""
-    # the head that is tried with the model, and nothing else: its kind, and its file
+    # the head to try with the model, and nothing else: its kind, and its file
     kind: HeadKind | None = None
     head: str = ""
 
@@ -73,11 +71,11 @@ def probe(
     measured: bool = False,
     plain: bool = False,
 ) -> Checked:
-    """Abilities that the model lacks with these settings; `measured`, with how it runs fastest on
-    the graphics cards; `plain`: automatic attention is not flash attention on these. Raises
-    ModelProblem when the child could not use the file at all, DecodeAborted on a cancel.
+    """The model's missing abilities with these settings; `measured`: with its fastest settings on
+    the graphics cards; `plain`: automatic attention is plain on these. Raises ModelProblem if the
+    child could not use the file at all, DecodeAborted on a cancel.
 
-    `progress` as in `read_through`: the child finds the file in memory.
+    `progress` as in `read_through`, which puts the file in memory for the child.
     """
     read_through(parts(path), lambda fraction: progress(fraction) and not stop.stopped)
     longest = LONGEST_BATCH if measured else 0.0
@@ -100,8 +98,8 @@ def probe(
 
 
 def probe_images(path: Path, projector: Path, engine: EngineSettings, stop: StopSignal) -> bool:
-    """True if the model reads images with this projector. Raises DecodeAborted on a cancel."""
-    # its weights may fill the card already
+    """True if the model processes images with this projector. Raises DecodeAborted on a cancel."""
+    # the model's weights may already fill the card
     settings = msgspec.structs.replace(engine, gpu_layers=0)
     trial = _Trial(settings, projector=str(projector))
     _, output = _run(path, msgspec.json.encode(trial).decode(), stop)
@@ -119,7 +117,7 @@ def probe_head(
 
 
 def _probe_plain(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:
-    """Without flash attention, which the model is not used with then."""
+    """Probe without flash attention, and turn it off for the model."""
     without = msgspec.structs.replace(engine, flash_attention="off", exact=False)
     found = _probe(path, without, stop, longest)
     batch = found.tuning.batch if found.tuning is not None else tuning.BATCHES[0]
@@ -153,7 +151,7 @@ def _run(path: Path, trial: str, stop: StopSignal) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        # ggml would start a debugger where there is one
+        # ggml would start an installed debugger
         env={**os.environ, "GGML_NO_BACKTRACE": "1"},
     )
     stop.set_abort(child.kill)
@@ -204,7 +202,7 @@ def child_main(path: Path, asked: str) -> int:
                 return 0
             trial.read(decoder)
         except Exception as error:
-            # the caller adds the way out
+            # the caller adds a remedy
             print(getattr(error, "message", error))
             return 1
         for ability, step in trial.steps(decoder, wanted.without):
@@ -221,7 +219,7 @@ def child_main(path: Path, asked: str) -> int:
 
 
 def _try_head(path: Path, kind: HeadKind, head: Path, engine: EngineSettings) -> None:
-    """In the child. Raises what keeps the two from working together."""
+    """Try a head in the child; raises whatever keeps the two from working together."""
     from headstart.engine.backends.heads.llama_heads import open_llama_head
     from headstart.engine.backends.heads.numpy_medusa import MedusaHead
     from headstart.engine.backends.llama_cpp.context import Made

@@ -1,8 +1,8 @@
-"""Reading a model's files into the page cache in pieces, before they are mapped.
+"""Reads a model's files into the page cache in pieces, before they are mapped.
 
-llama.cpp maps a file whole, and on Linux has the system read it meanwhile: minutes for a large file
-on a slow disk, in one call that neither tells how far it is nor hears a stop. What was read before
-is mapped in no time. Engine thread.
+llama.cpp maps a whole file, and on Linux has the system read it meanwhile: minutes for a large file
+on a slow disk, in one call that neither reports progress nor can be stopped. A file read before is
+mapped at once. Engine thread.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import psutil
 
 from headstart.engine.decoder import DecodeAborted
 
-# read at once: a stop is heard within the time that a slow disk takes for it
+# bytes read at once: a stop takes effect after one such read of a slow disk
 PIECE = 8 << 20
 _PAGE = 4096
-# larger files would push out their own beginning
+# larger files would evict their own beginning
 _MOST_SHARE = 0.9
 
 
 def read_through(files: Sequence[Path], progress: Callable[[float], bool]) -> None:
-    """`progress` gets what was read, from 0 to 1; raises DecodeAborted when it returns False.
+    """Read the files; `progress` gets the fraction read; raises DecodeAborted if it returns False.
 
-    What cannot be read is left to who opens the file to tell.
+    Unreadable files are reported later, when they are opened.
     """
     with contextlib.suppress(OSError):
         sizes = [file.stat().st_size for file in files]
@@ -47,7 +47,7 @@ def read_through(files: Sequence[Path], progress: Callable[[float], bool]) -> No
 
 
 def _is_cached(file: int, start: int, end: int) -> bool:
-    """True if the piece seems to be in memory: its first page, its last, and one between."""
+    """True if the piece seems to be in memory: checks its first page, its last, and one between."""
     if not hasattr(os, "RWF_NOWAIT"):
         return False
     page = bytearray(_PAGE)
@@ -56,6 +56,6 @@ def _is_cached(file: int, start: int, end: int) -> bool:
             if os.preadv(file, [page], at, os.RWF_NOWAIT) < 1:
                 return False
     except OSError:
-        # this file system reads only with waiting, or the page is not there
+        # the file system supports only blocking reads, or the page is not in memory
         return False
     return True

@@ -1,7 +1,7 @@
-"""Everything that the program does with a model, tried once: in the child process of `probe`.
+"""Tries everything that the app does with a model once, in the child process of `probe`.
 
-Works on any `Decoder`. A step that fails says so; one that ends the process is found by the parent,
-which tries again without it.
+Works on any `Decoder`. A failing step is reported; one that ends the process is noticed by the
+parent, which tries again without it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from headstart.core.rgb import Rgb
 from headstart.engine import image_tokens
 from headstart.engine.decoder import Decoder, Hidden
 
-# of the text that the state is made of
+# tokens of the text for the state
 _TOKENS = 12
-# pixels of an image
+# side of the trial image in pixels
 _SIDE = 64
 
 
 class TrialError(Exception):
-    """It gave something else than it should."""
+    """The model gave a wrong result."""
 
 
 def steps(
     decoder: Decoder, without: Collection[Ability]
 ) -> Iterator[tuple[Ability, Callable[[], None]]]:
-    """The abilities in the order in which they are tried, after `read`."""
+    """The abilities to try, in order, after `read`."""
     tried: dict[Ability, Callable[[Decoder], None]] = {
         Ability.CUTTING: _cut,
         Ability.PREFIXES: _prefix,
@@ -41,7 +41,7 @@ def steps(
 
 
 def read(decoder: Decoder) -> None:
-    """Three forwards, as a prompt, a reply and a verification have them."""
+    """Run three forwards, like those of a prompt, a reply and a verification."""
     tokens = _text(decoder)
     decoder.forward(tokens[:-4], [len(tokens) - 5])
     decoder.argmax(0)
@@ -51,7 +51,7 @@ def read(decoder: Decoder) -> None:
 
 
 def see(decoder: Decoder) -> None:
-    """An image, and a token after it."""
+    """Decode an image, and a token after it."""
     image = decoder.image("trial", lambda: Rgb(_SIDE, _SIDE, bytes(range(256)) * 48))
     if not image:
         raise TrialError("it sees no image")
@@ -67,7 +67,7 @@ def see(decoder: Decoder) -> None:
 
 
 def draft(target: Decoder, head: Decoder) -> None:
-    """A prompt, a token drafted after it, one more by the head's own state, and both taken back."""
+    """Draft a token after a prompt, and another from the head's own state, and take both back."""
     target.states.keep(head.facts.wants)
     tokens = _text(target)
     target.forward(tokens, [len(tokens) - 1])
@@ -83,7 +83,7 @@ def draft(target: Decoder, head: Decoder) -> None:
     head.forward([head.argmax(0)], [0], hidden=own)
     if np.isnan(head.row(0)).any():
         raise TrialError("what it drafts is no text")
-    # several layers in a row read the last pair once more
+    # heads of several layers process the last pair again
     if not len(pairs) - 1 <= head.truncate(len(pairs)) <= len(pairs):
         raise TrialError("its last token was not taken back")
     target.forward([target.argmax(0)], [0])
@@ -91,7 +91,8 @@ def draft(target: Decoder, head: Decoder) -> None:
 
 
 def _block(head: Decoder, pairs: Sequence[int], rows: Hidden) -> None:
-    """A block after a text, of one token and of as many as there can be, and the text is left."""
+    """Draft blocks after a text, of one token and of the most possible, and check that the text
+    stays."""
     if not np.isfinite(rows).all():
         raise TrialError("its hidden states are no numbers")
     head.forward(pairs, (), hidden=rows)
@@ -109,7 +110,7 @@ def _text(decoder: Decoder) -> list[int]:
 
 
 def _again(decoder: Decoder) -> None:
-    """A context that holds the text."""
+    """Make the context hold the text."""
     decoder.truncate(0)
     decoder.forward(_text(decoder), [_TOKENS - 1])
 

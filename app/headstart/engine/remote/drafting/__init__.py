@@ -1,1 +1,2 @@
-"""Drafts for replies of servers: checked there, one request for each. Only the session uses it."""
+"""Drafts for servers' replies, checked by the server with one request each. Only the session uses
+it."""

@@ -1,4 +1,4 @@
-"""Copies of earlier text, which draft what repeats. Pure."""
+"""Copies of earlier text, which draft repeated text. Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from headstart.core.servers import Connection
 
-# characters that must be the same for a copy to be drafted from
+# number of matching characters required for a copy
 SAME = 32
 
 
 def copy_of(reply: str, texts: Sequence[str], characters: int) -> str:
-    """Text that followed the end of `reply` where it stood before, in the reply or in `texts`, the
-    latest position first; "" where it did not."""
+    """The text that followed an earlier occurrence of the end of `reply`, in the reply or in
+    `texts`, the latest one first; "" if there was none."""
     end = reply[-SAME:]
     if len(end) < SAME:
         return ""

@@ -1,4 +1,4 @@
-"""The figures of a reply that was drafted here and checked by a server. Pure."""
+"""The stats of a reply drafted locally and checked by a server. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from headstart.core.chats.values import SpeculationStats
 
 
 def counted(stats: SpeculationStats, origin: Origin, tried: int, right: int) -> SpeculationStats:
-    """With a round more."""
+    """The stats with one more round."""
     copied = origin is Origin.LOOKUP
     return SpeculationStats(
         rounds=stats.rounds + 1,
@@ -19,8 +19,7 @@ def counted(stats: SpeculationStats, origin: Origin, tried: int, right: int) -> 
 
 
 def whole(stats: SpeculationStats, generated: int, token_seconds: float) -> SpeculationStats | None:
-    """The stats of a reply, with the tokens of its stream; None where nothing was
-    drafted."""
+    """The stats of a reply, streamed tokens included; None if nothing was drafted."""
     if not stats.verified:
         return None
     streamed = max(0, generated - stats.accepted - stats.rounds)

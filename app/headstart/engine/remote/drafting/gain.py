@@ -1,10 +1,10 @@
 """Costs and gains of drafting for a server's model, learned from real requests. Pure.
 
-A round drafts K tokens here (D seconds) and has them checked there (T seconds); with a chance `p`
-for each token to be right it brings 1 + p + p^2 + ... + p^K tokens (Leviathan et al., "Fast
-Inference from Transformers via Speculative Decoding", 2023), which the server's stream would have
-taken the measured time of a token each for. Drafting goes on where it has been, and promises to be,
-faster than the stream; what a reply may lose by it is bounded.
+A round drafts K tokens locally (D seconds) and has the server check them (T seconds); with a chance
+`p` for each token to be right it yields 1 + p + p^2 + ... + p^K tokens (Leviathan et al., "Fast
+Inference from Transformers via Speculative Decoding", 2023), each of which would have taken the
+stream's measured time per token. Drafting continues while it has been, and promises to be, faster
+than the stream; a reply's possible loss is bounded.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from msgspec import Struct, field
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)
 # copies are long, and cost nothing to draft
 COPIES = (8, 16, 32, 64)
-# the gain that a draft has to promise before the stream is left for it, and to go on
+# the gain that a draft must promise to leave the stream, and to continue drafting
 BEGINS, GOES_ON = 1.1, 1.0
-# a reply may lose so much of its time; more of what earlier ones have saved, up to a larger share
+# shares: the loss allowed for a reply, of its time; the part of earlier savings that it may spend
+# in addition; and the limit of that, of its time
 LOSS, SPENT, MOST = 0.02, 0.5, 0.1
-# and the first round of a pair so much of a usual reply
+# the loss allowed for a pair's first rounds, as a share of a usual reply
 FIRST = 0.1
-# tokens that are streamed before a reply is drafted: they tell the speed
+# tokens streamed before drafting begins, to measure the speed
 STREAMED = 6
 _WEIGHT = 0.25
-# the share of a time that grows with the count, where only one count was measured
+# the share of a time that grows with the count, if only one count was measured
 _USUAL = 0.75
-# old acceptance fades, so that it follows the text
+# old samples fade, so that estimates follow the text
 _FADES = 0.9
-# replies without a try, after one that did not pay, double each time up to this
+# the number of replies to wait after a failed try doubles each time, up to this
 _LONGEST_WAIT = 32
 
 
 class Line(Struct):
-    """Seconds by a count, as a straight line through what was measured; old samples fade."""
+    """Seconds by count, as a straight line through the measurements; old samples fade."""
 
     weight: float = 0.0
     n: float = 0.0
@@ -57,11 +58,11 @@ class Line(Struct):
         return self.weight > 0
 
     def at(self, n: int) -> float:
-        """Never falling: more tokens never cost less."""
+        """Seconds at `n`; never falling, as more tokens never cost less."""
         mean_n, mean = self.n / self.weight, self.seconds / self.weight
         spread = self.nn / self.weight - mean_n * mean_n
         if spread < 0.5:
-            # one count says nothing of others
+            # one count gives no slope
             slope = _USUAL * mean / max(1.0, mean_n)
         else:
             slope = max(0.0, (self.n_seconds / self.weight - mean_n * mean) / spread)
@@ -69,7 +70,7 @@ class Line(Struct):
 
 
 class Acceptance(Struct):
-    """Share of right draft tokens where those before them were right."""
+    """Share of right draft tokens among those whose predecessors were right."""
 
     right: float = 0.0
     tried: float = 0.0
@@ -88,7 +89,7 @@ class Acceptance(Struct):
         return min(0.99, (self.right + 0.5) / (self.tried + 1.0))
 
     def expected(self, depth: int) -> float:
-        """Tokens a round of `depth`."""
+        """Expected tokens from a round of `depth`."""
         chance = self.chance
         return (1 - chance ** (depth + 1)) / (1 - chance)
 
@@ -103,27 +104,27 @@ class RoundPlan(Struct, frozen=True):
 class ServerGain(Struct):
     """The gain of one draft with one model of one server. Times are seconds."""
 
-    # of a request that checks a draft, by its tokens; by the length of the text, in doublings
+    # time of a check by the number of draft tokens; one line per doubling of the text length
     checks: dict[int, Line] = field(default_factory=dict)
-    # of a draft by its tokens
+    # time of writing a draft, by its tokens
     drafts: Line = field(default_factory=Line)
     draft_right: Acceptance = field(default_factory=Acceptance)
     copy_right: Acceptance = field(default_factory=Acceptance)
-    # until a stream that goes on brings its first token
+    # time until a resumed stream brings its first token
     resumes: float = 0.0
-    # seconds that all replies together have saved
+    # time saved in all replies together
     saved: float = 0.0
-    # why the server is not asked any more; "" while it is
+    # why the server gets no more checks; "" while it does
     refused: str = ""
-    # whether the server confirmed its own words, so that it is known to read what it wrote
+    # true once the server has confirmed its own text, and so checks the prompt that it writes from
     trusted: bool = False
-    # checks of its own words that it has confirmed, before it was trusted
+    # number of confirmed checks of its own text, before it is trusted
     confirmed: int = 0
     # see `of_echo`
     late: bool | None = None
-    # of the stream of a reply
+    # usual time of a reply as a stream
     usual_seconds: float = 0.0
-    # of a token of the server's; 0: unknown
+    # characters per token of the server; 0: unknown
     characters: float = 0.0
     replies: int = 0
     next_try: int = 0
@@ -133,7 +134,7 @@ class ServerGain(Struct):
         return self.checks.setdefault(_bucket(characters), Line())
 
     def check_seconds(self, depth: int, characters: int) -> float | None:
-        """None where nothing was measured; of shorter texts where none is as long."""
+        """Seconds of a check, measured at the nearest text length; None if nothing was measured."""
         known = [key for key, line in self.checks.items() if line.known]
         if not known:
             return None
@@ -149,9 +150,9 @@ class ServerGain(Struct):
         copy: bool = False,
         allowance: float = math.inf,
     ) -> RoundPlan | None:
-        """The best depth, when the stream takes `token` seconds for each; None where nothing is
-        known. `fixed`: the user's depth. `copy`: of text that is there already. `allowance`: what a
-        round may lose that brings one token only, after which the stream goes on."""
+        """The best depth, if the stream takes `token` seconds per token; None if nothing is known.
+        `fixed`: the user's depth. `copy`: the draft is a copy of earlier text. `allowance`: the
+        loss allowed for a round that yields only one token before the stream resumes."""
         right = self.copy_right if copy else self.draft_right
         if not right.known or (not copy and not self.drafts.known):
             return None
@@ -171,12 +172,12 @@ class ServerGain(Struct):
         return best
 
     def wants_try(self) -> bool:
-        """True if it is time to measure, after a reply of which nothing was drafted."""
+        """True if it is time to measure after a reply without drafts."""
         return not self.refused and self.replies >= self.next_try
 
     def reply_ended(self, drafted: bool, gained: float, seconds: float) -> None:
-        """Count a reply; one that was drafted and lost time makes the next try wait. `seconds`:
-        what it would have taken as a stream."""
+        """Count a reply; one that lost time by drafting delays the next try. `seconds`: its time as
+        a stream."""
         self.replies += 1
         self.saved += gained
         self.usual_seconds = _blend(self.usual_seconds, seconds) if self.usual_seconds else seconds
@@ -186,7 +187,7 @@ class ServerGain(Struct):
             self.failures = 0
 
     def put_off(self) -> None:
-        """It did not pay: wait before it is tried or measured again."""
+        """Wait before the next try or measurement, as drafting did not pay."""
         self.failures += 1
         self.next_try = self.replies + min(_LONGEST_WAIT, 2**self.failures)
 
@@ -195,11 +196,12 @@ class ServerGain(Struct):
 
     @property
     def first_loss(self) -> float:
-        """The loss that a first round may cost, where the pair has not lost time yet."""
+        """The loss allowed for first rounds, while the pair has not lost time yet."""
         return 0.0 if self.failures or self.saved < 0 else FIRST * self.usual_seconds
 
     def allowed(self, seconds: float) -> float:
-        """The loss allowed for a reply that has taken so long, and may take as long as others."""
+        """The loss allowed for a reply that has taken `seconds`; at least a usual reply's time
+        counts."""
         seconds = max(seconds, self.usual_seconds)
         return LOSS * seconds + min(SPENT * max(0.0, self.saved), MOST * seconds)
 

@@ -1,8 +1,8 @@
-"""Learning about drafts for a server once a reply is whole, while nobody waits.
+"""Measures drafting for a server after a reply has ended, while no user waits.
 
-The server is asked to check words that it has just written itself: that takes as long as checking a
-draft, and what it does not confirm of them shows that it does not read the prompt that it wrote
-from. The draft goes on from places in the reply; how far it would have been right is seen here.
+The server is asked to check its own text of that reply: this takes as long as checking a draft, and
+unconfirmed text shows that it does not check the prompt that it writes from. The draft continues
+from positions in the reply, which shows how far it would have been right.
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ from headstart.engine.remote.drafting.scorer import Scorer
 
 log = logging.getLogger(__name__)
 
-# shorter replies tell too little; how much is checked, and from where, in shares of the reply
+# shorter replies reveal too little; then pairs of start, as a share of the reply, and tokens to
+# check
 SHORTEST = 120
 _CHECKED = ((0.3, 4), (0.5, 16), (0.7, 4))
-# so many of them that it confirms are enough to believe that it reads what it wrote
+# number of confirmed checks that make a server trusted
 _ENOUGH = 2
-# and from where how many tokens are drafted; the first time the draft has the chat to read
+# pairs of start and tokens to draft; the first draft includes the prefill of the chat
 _PLACES = ((0.25, 12), (0.45, 4), (0.6, 12), (0.75, 4))
-# a draft that brings so little in a round of so many tokens is not worth a request
+# a draft that yields less than _HOPELESS tokens in a round of _FEW is not worth a request
 _FEW, _HOPELESS = 4, 1.3
-# a check that takes so many times as long as writing the same, and more than so many seconds
+# a check is too slow if it takes this many times as long as writing the same tokens, and more than
+# this many seconds
 _FAR_TOO_LONG, _LONG = 3.0, 1.0
-# llama-cpp-python takes 30 ms for each token of a prompt that it scores: of longer chats nothing is
-# learned
+# llama-cpp-python takes 30 ms per scored prompt token: chats longer than this many characters are
+# not measured
 _SLOW_FROM = 1500
-# seconds that a check may take here
+# seconds allowed for a check
 _PATIENCE = 60.0
-# between places where a copy is looked for
+# characters between two searches for a copy, and the length of a copy
 _STEP, _COPIED = 60, 120
 
 
@@ -48,8 +50,8 @@ async def learn(
     token_seconds: float,
     prompt_tokens: int | None,
 ) -> None:
-    """Never raises for what a server or a draft does; a cancel ends it. `prompt_tokens`: what the
-    server read before it wrote, if it said so."""
+    """Measure drafting; never raises for faults of a server or a draft; a cancel ends it.
+    `prompt_tokens`: the server's reported prompt length."""
     gain = scorer.gain
     if not scorer.possible or len(reply) < SHORTEST or not tokens or not gain.wants_try():
         return
@@ -57,19 +59,19 @@ async def learn(
     gain.characters = gain.characters or size
     length = len(reply) + sum(len(message.text) for message in request.messages)
     if request.model.connection.kind == "llama-cpp-python" and length > _SLOW_FROM:
-        # it cannot be told to stop, and would keep the next message waiting
+        # it cannot be stopped, and would delay the next message
         gain.put_off()
         return
     _learn_copies(gain, request, reply, size)
     useful = gain.copy_right.known and gain.copy_right.chance > 0.5
     if draft is None and not useful:
         return
-    # the next message ends this: what was learned before is not asked for again
+    # the next message cancels this, so earlier results are not measured again
     learned = not gain.trusted and gain.draft_right.known and gain.drafts.known
     if draft is not None and not learned and not await _learn_draft(gain, draft, reply):
         return
     if not useful and gain.draft_right.expected(_FEW) < _HOPELESS:
-        # nothing that the server could say would make it pay
+        # no result of the checks could make drafting pay
         gain.put_off()
         return
     if not await _learn_checks(scorer, reply, size, prompt_tokens, token_seconds):
@@ -100,7 +102,7 @@ async def _learn_draft(gain: ServerGain, draft: RemoteDraft, reply: str) -> bool
         try:
             written = await draft.write(reply[:place], most)
         except EnvironmentProblem as problem:
-            # told when a reply needs it
+            # reported when a reply needs the draft
             log.warning("a draft for a server failed: %s", problem.for_log)
             gain.put_off()
             return False
@@ -110,7 +112,7 @@ async def _learn_draft(gain: ServerGain, draft: RemoteDraft, reply: str) -> bool
             gain.drafts.observe(written.tokens, time.perf_counter() - began)
         same = _alike(written.text, reply[place:])
         if same < len(written.text):
-            # the word that differs was wrong from its beginning
+            # the first differing word counts as wrong from its start
             same = max(0, written.text.rfind(" ", 0, same + 1))
         right = int(written.tokens * same / max(1, len(written.text)))
         gain.draft_right.observe(right, min(written.tokens, right + 1))
@@ -127,7 +129,7 @@ async def _learn_checks(
         except Exception as error:
             log.warning("a server does not say how long a prompt is: %s", type(error).__name__)
     if prompt_tokens is None and request.model.checks_text and not gain.trusted:
-        # whether it reads the same prompt cannot be seen
+        # it cannot be verified that both prompts are the same
         gain.refused = "unable"
         return False
     length = len(reply) + sum(len(message.text) for message in request.messages)
@@ -149,7 +151,7 @@ async def _learn_checks(
             return False
         seconds = time.perf_counter() - began
         gain.check_line(length).observe(count, seconds)
-        # the last word may be cut; short of that, it would write the same again
+        # the last word may be cut; otherwise the server would write the same text again
         confirmed = len(checked.text) + len(_shared(checked.next, given[len(checked.text) :]))
         differs = confirmed < len(given) and checked.behind > ROUNDING
         known = bool(prompt_tokens and checked.before)
@@ -159,7 +161,7 @@ async def _learn_checks(
             gain.refused = "other prompt"
             return False
         if seconds > max(_LONG, _FAR_TOO_LONG * (count + 1) * token_seconds):
-            # the server is not kept busy for what cannot pay
+            # the server is not kept busy without a possible gain
             gain.put_off()
             return False
         gain.confirmed += 1
@@ -171,7 +173,7 @@ async def _learn_checks(
 
 
 def _word(text: str, at: int) -> int:
-    """The next place where a word begins with its blank."""
+    """The next position of a blank before a word."""
     found = text.find(" ", at)
     return found if found >= 0 else at
 

@@ -1,10 +1,11 @@
-"""A local draft for a server's model: written here, checked there, one request for each draft.
+"""A local draft for a server's model: written locally, checked by the server with one request per
+draft.
 
-A reply begins as a stream, which tells the time of a token. Where drafting promises to be faster
-(`ServerGain`), the stream is left, and rounds follow: the draft goes on with the reply, the server
-says which of its tokens it would have written itself, and what comes after those. The first round
-that shows otherwise, or any trouble, has the stream go on from there. Only greedy decoding can be
-checked like this. On the session's thread.
+A reply begins as a stream, which measures the time per token. If drafting promises to be faster
+(`ServerGain`), the turn leaves the stream for rounds: the draft continues the reply, and the server
+confirms the tokens that it would have written itself and adds the next one. When a round no longer
+promises a gain, or on any problem, the stream resumes. Only greedy decoding can be checked in this
+way. On the session's thread.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from headstart.engine.remote.drafting.scorer import Scorer
 
 log = logging.getLogger(__name__)
 
-# of a token, where nothing better is known
+# characters per token, until measured
 CHARACTERS = 4.0
-# seconds between two events that tell how it goes
+# seconds between two progress events
 _TELL_SECONDS = 0.25
-# a reply is left for good after so many rounds that brought trouble
+# drafting of a reply ends after this many rounds with problems
 _TROUBLES = 2
-# tokens that the stream brings at least before it is left again
+# least number of stream events before the stream is left again
 _BETWEEN = 2
-# a draft that takes so many times as long as is known of it, and so many seconds, is not waited for
+# a draft is abandoned after this many times its known time, but not before this many seconds
 _SLOW, _SHORTEST = 4.0, 0.5
 
 
 class ServerDrafting:
-    """The rounds of one reply. `draft`: None drafts copies of text only."""
+    """The rounds of one reply. `draft`: with None, only copies of text are drafted."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class ServerDrafting:
         self._near = is_this_computer(request.model.connection)
         self._warm: asyncio.Task[Draft] | None = None
         self._ahead: tuple[str, asyncio.Task[Draft]] | None = None
-        # of the stream: seconds for tokens, and the last time one came
+        # of the stream: seconds and tokens in total, and the time of the last one
         self._seconds, self._tokens = 0.0, 0
         self._last_at: float | None = None
         self._resumed_at: float | None = None
@@ -69,11 +70,11 @@ class ServerDrafting:
         self._troubles = 0
         # tokens so far
         self._count = 0
-        # tokens since the stream began or went on
+        # events since the stream began or resumed
         self._section = 0
-        # seconds that rounds saved (or lost), and what they did
+        # seconds saved (or lost) by the rounds
         self.gained = 0.0
-        # in front of the reply; None where the server did not say
+        # tokens before the reply; None if the server did not report them
         self.prompt_tokens: int | None = None
         self.stats = SpeculationStats()
         waits = self._gain.replies < self._gain.next_try
@@ -81,7 +82,7 @@ class ServerDrafting:
 
     @property
     def token_seconds(self) -> float:
-        """Seconds of the stream for a token; 0 while that is not known."""
+        """The stream's seconds per token; 0 while unknown."""
         return self._seconds / self._tokens if self._tokens >= STREAMED - 1 else 0.0
 
     @property
@@ -95,7 +96,8 @@ class ServerDrafting:
     # --- the stream ----------------------------------------------------------------------
 
     def streamed(self, characters: int) -> None:
-        """An event with so many characters came: a token, or some where servers send several."""
+        """Note an event with `characters` characters: one token, or several for servers that batch
+        them."""
         now = time.perf_counter()
         size = self._gain.characters
         tokens = max(1, round(characters / size)) if size and characters > 3 * size else 1
@@ -113,19 +115,19 @@ class ServerDrafting:
 
     @property
     def may_want(self) -> bool:
-        """True if `wants` has to be asked at all."""
+        """True if `wants` needs to be called at all."""
         known = not self.off and self._gain.trusted and self.token_seconds > 0
         return known and self._section >= _BETWEEN
 
     def wants(self, reply: str) -> bool:
-        """True if the stream is to be left now."""
+        """True if the turn should leave the stream now."""
         copy, plan = self._best(reply)
         if plan is None or plan.promise < BEGINS:
             return False
         if copy:
             return True
         if self._warm is None and self._draft is not None:
-            # it reads the chat while the stream goes on
+            # the draft prefills the chat while the stream continues
             self._warm = asyncio.ensure_future(self._draft.write(reply, 1))
         return self._warm is not None and self._warm.done() and self._is_warm()
 
@@ -138,19 +140,18 @@ class ServerDrafting:
         if error is not None:
             self._draft_failed(error)
             return False
-        # nothing: the engine had something else to do
+        # no tokens: the engine was busy
         self.off = not self._warm.result().tokens
         return not self.off
 
     @property
     def _allowance(self) -> float:
-        """The loss allowed for a round: of this reply's time, and of what earlier ones have
-        saved."""
+        """The loss allowed for a round, from this reply's time and from earlier savings."""
         gain, spent = self._gain, time.perf_counter() - self._began
         return self.gained + gain.allowed(spent) + gain.first_loss
 
     def _best(self, reply: str) -> tuple[str, RoundPlan | None]:
-        """A copy, "" for none, and the plan of what promises most."""
+        """The most promising plan, and its copy, "" for the draft."""
         speculation, gain = self._request.speculation, self._gain
         token, fixed = self.token_seconds, 0
         if speculation.depth_mode == "fixed":
@@ -187,7 +188,7 @@ class ServerDrafting:
     # --- rounds --------------------------------------------------------------------------
 
     async def rounds(self, reply: str, take: Take) -> FinishReason | None:
-        """Rounds as long as they pay; None: the stream goes on. `take` shows text."""
+        """Run rounds while they pay; None: the stream resumes. `take` shows text."""
         try:
             return await self._rounds(reply, take)
         finally:
@@ -201,16 +202,16 @@ class ServerDrafting:
             if plan is None or plan.promise < GOES_ON:
                 return None
             if self._left is not None and self._left <= plan.depth + 1:
-                # the server ends it where it is to end
+                # the server's stream ends the reply at its limit
                 self.off = True
                 return None
             began = time.perf_counter()
             try:
                 draft = await self._drafted_in_time(reply, copy, plan)
-                # templates may cut blanks off the end of a message
+                # templates may strip blanks from the end of a message
                 text = draft.text.rstrip()
                 if not text:
-                    # it has nothing more to say, or no time
+                    # the draft has no more text, or no time
                     self.off = True
                     self.gained -= time.perf_counter() - began
                     return None
@@ -224,7 +225,7 @@ class ServerDrafting:
                 return None
             count = checked.tokens + bool(checked.next)
             if self._left is not None and count > self._left:
-                # its tokens are shorter than the draft's
+                # the server's tokens are shorter than the draft's
                 self.off = True
                 self.gained -= time.perf_counter() - began
                 return None
@@ -242,7 +243,7 @@ class ServerDrafting:
                 return None
 
     async def _drafted_in_time(self, reply: str, copy: str, plan: RoundPlan) -> Draft:
-        """Nothing where the engine has something else to do: the server's stream is closed now."""
+        """The next draft, empty if the engine is busy: the server's stream is already closed."""
         known = self._gain.drafts.at(plan.depth) if self._gain.drafts.known else 0.0
         try:
             async with asyncio.timeout(max(_SHORTEST, _SLOW * known)):
@@ -251,8 +252,7 @@ class ServerDrafting:
             return Draft("", 0)
 
     async def _next_draft(self, reply: str, copy: str, plan: RoundPlan) -> Draft:
-        """The next draft to check; a draft that was begun while the server was busy, where it
-        fits."""
+        """The next draft to check; one begun while the server was busy, if it fits."""
         if copy:
             self._cancel_ahead()
             return Draft(copy, plan.depth, Origin.LOOKUP)
@@ -274,25 +274,25 @@ class ServerDrafting:
         return draft
 
     async def _check(self, reply: str, text: str, draft: Draft) -> Confirmed | None:
-        """None: the server did not say, and is not asked again in this reply."""
+        """The checked draft; None: the server gave no usable answer, and the stream resumes."""
         began = time.perf_counter()
         if not self._near and self._draft is not None and draft.origin is Origin.DRAFT:
-            # if all of it is right, the next draft is there already
+            # if the whole draft is right, the next one is ready
             base = reply + text
             self._ahead = base, asyncio.ensure_future(self._draft.write(base, draft.tokens + 1))
-        # in the first round; the beginning of a reply may be of another model
+        # in the first round only; another model may have begun the reply
         streamed = "" if self.stats.verified else reply[len(self._request.reply_so_far.text) :]
         try:
             checked = await self._scorer.check(reply, text, draft.tokens, streamed=streamed)
         except OtherTokens:
-            # of this text; the next one may be plainer
+            # caused by this text; another reply's may be simpler
             self.off = True
             return None
         except Unreadable as problem:
             self._troubled(f"{problem}")
             return None
         except Exception as error:
-            # whatever the client raises: the stream tells what is wrong, if anything is
+            # whatever the client raises: the stream will report the problem, if any
             self._troubled(type(error).__name__)
             return None
         if checked.strays:
@@ -323,7 +323,7 @@ class ServerDrafting:
         return finish
 
     def final_stats(self, generated: int) -> SpeculationStats | None:
-        """Statistics for a reply of so many tokens; None where nothing was drafted."""
+        """The stats of a reply of `generated` tokens; None if nothing was drafted."""
         return whole(self.stats, generated, self.token_seconds)
 
     def _tell(self, draft: Draft) -> None:
@@ -373,7 +373,7 @@ class ServerDrafting:
             self._ahead = None
 
     def close(self) -> None:
-        """The reply has ended."""
+        """Cancel drafts, and count the ended reply."""
         self._cancel_ahead()
         if self._warm is not None:
             _drop(self._warm)
@@ -382,8 +382,8 @@ class ServerDrafting:
 
 
 def _drop(task: asyncio.Task[Draft]) -> None:
-    """Nobody wants it any more."""
+    """Cancel an unneeded draft."""
     if task.done() and not task.cancelled():
-        # looked at, so that nobody complains
+        # retrieved, so that asyncio does not log it
         task.exception()
     task.cancel()

@@ -1,8 +1,9 @@
-"""A server's scores of given text, token by token, and the part of a draft that they confirm. Pure.
+"""A server's scores of a given text, token by token, and the part of a draft that they confirm.
+Pure.
 
 Two forms are known: `prompt_logprobs` of vLLM's chat API (a dictionary by token id for each token
 of the prompt, the token itself first), and `echo` with `logprobs` of the older completions API.
-Texts are compared, not ids: the draft's tokens are others.
+Texts are compared, not ids: the draft has another vocabulary.
 """
 
 from __future__ import annotations
@@ -12,27 +13,27 @@ from typing import Any
 
 from msgspec import Struct
 
-# candidates that are asked for, beside the token itself
+# number of requested candidates, besides the token itself
 CANDIDATES = 1
-# a lead of so much (natural logarithms) over the written token is no matter of rounding:
-# servers compute a little differently when they read than when they write
+# a larger lead (natural logarithms) over the written token is not due to rounding: servers compute
+# slightly differently in prefill than in decoding
 ROUNDING = 0.7
-# a token that is part of a character, or of a template
+# signs of a token that is part of a character, or of a template
 _PART = "\ufffd"
 _MARKUP = ("<", "[")
 
 
 class Unreadable(Exception):
-    """The answer does not say what was asked, or not about this text."""
+    """The answer lacks the scores, or has those of another text."""
 
 
 class OtherTokens(Unreadable):
-    """Its tokens cannot be laid over the text: parts of characters, or blanks that are left out."""
+    """The tokens cannot be aligned with the text: partial characters, or omitted blanks."""
 
 
 class ScoredToken(Struct, frozen=True):
-    """A token of the given text, the likeliest one in its place, and how much likelier that is
-    (natural logarithms)."""
+    """A token of the given text, the likeliest one at its position, and the lead of that (natural
+    logarithms)."""
 
     text: str
     best: str
@@ -40,11 +41,11 @@ class ScoredToken(Struct, frozen=True):
 
 
 class Confirmed(Struct, frozen=True):
-    """A confirmed text: `text` is the beginning of the draft, `tokens` how many of its own that is,
-    `next` what it would write then. Without `next` it has to be asked in its usual way; `ended`: it
-    would write nothing more. `behind`: how much likelier `next` is than what the draft has there.
-    `before`: tokens in front of the reply. `strays`: whether it would not have written what it has
-    written, so that it does not read what it wrote from."""
+    """The result of a check: `text` is the confirmed beginning of the draft, `tokens` its number of
+    server tokens, `next` the server's continuation. Without `next` the usual stream must supply it;
+    `ended`: the server would end the reply. `behind`: the lead of `next` over the draft's token.
+    `before`: tokens before the reply. `strays`: the server would not have written its own text, so
+    it does not check the prompt that it writes from."""
 
     text: str
     tokens: int
@@ -63,7 +64,7 @@ def of_prompt_logprobs(answer: Mapping[str, Any]) -> list[ScoredToken]:
     tokens = []
     for place in found:
         if not isinstance(place, dict) or not place:
-            # nothing is said of the first one
+            # the first token has no scores
             tokens.append(ScoredToken("", "", 0.0))
             continue
         entries = [_entry(entry) for entry in place.values()]
@@ -85,8 +86,8 @@ def _entry(value: Any) -> tuple[str, float, int]:
 
 
 class Echo(Struct, frozen=True):
-    """A prompt that was said again; `written` after it. `late`: what this server says of a token is
-    said of the one that follows (llama-cpp-python without a first token of its own)."""
+    """An echoed prompt, followed by `written`. `late`: this server's scores of a token belong to
+    the next one (llama-cpp-python without a begin token)."""
 
     tokens: list[ScoredToken]
     written: str
@@ -94,10 +95,10 @@ class Echo(Struct, frozen=True):
 
 
 def of_echo(choice: Mapping[str, Any], prompt: str, reply: str, late: bool | None = None) -> Echo:
-    """The tokens of a prompt that was said again, which ends with `reply`; raises Unreadable.
+    """The tokens of an echoed prompt, which ends with `reply`; raises Unreadable.
 
-    Tokens of the template may come without their text. `late` as far as it is known from before: an
-    answer that ends at once does not tell.
+    Tokens of the template may lack their text. `late`: known from an earlier answer, if any; an
+    answer that ends at once does not reveal it.
     """
     said, text = choice.get("logprobs"), choice.get("text")
     if not isinstance(said, dict) or not isinstance(text, str) or not text.startswith(prompt):
@@ -113,14 +114,14 @@ def of_echo(choice: Mapping[str, Any], prompt: str, reply: str, late: bool | Non
         raise Unreadable("tokens without chances")
     joined = "".join(texts)
     if written:
-        # the last token that is told of is the server's own, or the last one of the prompt
+        # the last scored token is the server's own, or the last one of the prompt
         late = not (joined.endswith(_tail(reply + written)) and texts[-1] == best[-1][0])
     if late is None:
         raise Unreadable("nothing tells of which token is told")
     if late:
         if not joined.endswith(_tail(reply)) or not written.startswith(best[-1][0]):
             raise Unreadable("other words than were given")
-        # of how much likelier nothing is known then
+        # the leads are unknown in this case
         best, chances = [("", 0.0), *best[:-1]], [None] * len(texts)
     tokens = [
         ScoredToken(own, top, 0.0 if chance is None else max(0.0, most - chance))
@@ -140,7 +141,7 @@ def _tail(text: str) -> str:
 
 
 def _best(place: Any) -> tuple[str, float]:
-    """The likeliest text, and its chance as a logarithm."""
+    """The likeliest text and its log probability."""
     if not isinstance(place, dict) or not place:
         return "", 0.0
     if not all(isinstance(value, int | float) for value in place.values()):
@@ -156,10 +157,10 @@ def _chance(value: Any) -> float | None:
 def confirmed(
     tokens: Sequence[ScoredToken], reply: str, draft: str, written: str, ended: bool
 ) -> Confirmed:
-    """The part of `draft`, at the end of the given text, that the server would have written after
+    """The part of `draft`, the end of the given text, that the server would have written after
     `reply`; raises OtherTokens.
 
-    `written` is what it wrote after the whole text, in its usual way; `ended`: it wrote an end.
+    `written` is the server's own continuation of the whole text; `ended`: the reply ends after it.
     """
     start, first = _cover(tokens, draft)
     before = _before(tokens[:start], reply, first)
@@ -167,7 +168,7 @@ def confirmed(
     for token in tokens[start:]:
         own, top = token.text, token.best
         if first:
-            # a token that began in the reply: it has to agree with that
+            # a token that began in the reply has to agree with it
             if not top.startswith(own[:first]):
                 return Confirmed("", 0, before=before)
             own, top, first = own[first:], top[first:], 0
@@ -180,8 +181,8 @@ def confirmed(
 
 
 def strays(tokens: Sequence[ScoredToken], written: str, after: str) -> bool:
-    """True if the server, which has written `written`, would clearly have written something else
-    where the tokens of it stand: right before those of `after`, with which the given text ends."""
+    """True if the scores show that the server would clearly not have written its own text
+    `written`, whose tokens come right before those of `after`, the end of the given text."""
     behind, whole = 0, len(after) + len(written)
     for token in reversed(tokens):
         unclear = not token.text or _PART in token.text
@@ -196,7 +197,8 @@ def strays(tokens: Sequence[ScoredToken], written: str, after: str) -> bool:
 
 
 def _cover(tokens: Sequence[ScoredToken], draft: str) -> tuple[int, int]:
-    """First token of `draft`, and its characters that belong to the text before."""
+    """Index of the first token of `draft`, and the number of its characters that belong to earlier
+    text."""
     rest = draft
     for at in range(len(tokens) - 1, -1, -1):
         text = tokens[at].text
@@ -213,7 +215,7 @@ def _cover(tokens: Sequence[ScoredToken], draft: str) -> tuple[int, int]:
 
 
 def _before(tokens: Sequence[ScoredToken], reply: str, of_next: int) -> int:
-    """Number of tokens before the reply; 0 where that cannot be told."""
+    """Number of tokens before the reply; 0 if unknown."""
     rest = reply[: len(reply) - of_next] if of_next else reply
     for at in range(len(tokens) - 1, -1, -1):
         if not rest:

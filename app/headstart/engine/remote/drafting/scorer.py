@@ -1,8 +1,8 @@
-"""Asks a server what it thinks of given text: one request for a whole draft.
+"""Asks a server to score a given text: one request for a whole draft.
 
 vLLM scores a chat whose last message is the unfinished reply. SGLang and llama-cpp-python score
-text only, which takes the chat template; the draft's is used, and whether the server reads the same
-prompt shows in what it says of its own words.
+only plain text, which needs the chat template; the draft's is used, and the scores of the server's
+own text show whether both prompts are the same.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ from headstart.engine.remote.messages import messages_of
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-# a server that takes so much longer than is known of it does not answer
+# a check times out after this multiple of its known time, but not before this many seconds; and the
+# timeout of the first check
 _SILENCE, _SHORTEST, _UNKNOWN = 6.0, 3.0, 10.0
 
 
 class Scorer(Struct, frozen=True):
-    """Scores a chat's draft tokens. `prompt`: of the draft's template; None without a draft."""
+    """Scores a chat's draft tokens. `prompt`: the chat in the draft's template; None without a
+    draft."""
 
     client: AsyncOpenAI
     request: RemoteRequest
@@ -51,7 +53,7 @@ class Scorer(Struct, frozen=True):
     def possible(self) -> bool:
         model = self.request.model
         if model.checks_text:
-            # of images nothing is in the text
+            # the text contains nothing of images
             blind = any(message.images for message in self.request.messages)
             return self.prompt is not None and not blind
         return model.checks_drafts
@@ -70,9 +72,9 @@ class Scorer(Struct, frozen=True):
         limit: float | None = None,
         streamed: str = "",
     ) -> Confirmed:
-        """The part of `draft` that the server confirms after `reply`; `tokens`: about how many that
-        is, `limit`: seconds, where nobody waits. `streamed`: the end of `reply`, as far as the
-        server has written it and is to confirm that.
+        """The part of `draft` that the server confirms after `reply`; `tokens`: the draft's
+        approximate length, `limit`: seconds, if no user waits. `streamed`: the end of `reply` that
+        the server wrote itself and must confirm.
 
         Raises Unreadable, TimeoutError, and whatever the client raises.
         """
@@ -90,8 +92,8 @@ class Scorer(Struct, frozen=True):
         return await self._check_chat(reply, draft, streamed)
 
     async def prompt_size(self) -> int | None:
-        """Tokens that the server reads before a reply; None where it does not say. One more short
-        request; raises whatever the client raises."""
+        """The server's number of tokens before a reply; None if it does not report it. Costs one
+        short request; raises whatever the client raises."""
         async with asyncio.timeout(_UNKNOWN):
             answer = await self.client.chat.completions.create(
                 model=self.request.model.id,
@@ -102,7 +104,7 @@ class Scorer(Struct, frozen=True):
         return _prompt_tokens(_plain(answer))
 
     async def open_text(self, reply: str, parameters: dict[str, Any]) -> Any:
-        """A stream that goes on after `reply`, from a server that only goes on with text."""
+        """A stream that continues `reply`, from a server that can only continue plain text."""
         assert self.prompt is not None
         return await self.client.completions.create(
             model=self.request.model.id,
@@ -113,7 +115,7 @@ class Scorer(Struct, frozen=True):
 
     @property
     def goes_on_as_text(self) -> bool:
-        """True if its chats cannot go on with a reply that has begun."""
+        """True if the server's chat API cannot continue a reply, but its text API can."""
         return self.request.model.connection.kind == "llama-cpp-python" and self.prompt is not None
 
     async def _check_chat(self, reply: str, draft: str, streamed: str) -> Confirmed:
@@ -173,7 +175,7 @@ def _said(
     checked = confirmed(tokens, reply, draft, written, ended)
     size = _prompt_tokens(answer)
     if checked.before and size is not None:
-        # some leave the first token out of what they tell
+        # some servers omit the first token from the scores
         return replace(checked, before=size - (len(tokens) - checked.before))
     return checked
 

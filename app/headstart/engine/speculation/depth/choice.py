@@ -1,10 +1,10 @@
-"""Depth of drafting, round by round: most expected tokens for the expected time. Pure.
+"""Chooses the draft depth round by round: most expected tokens for the expected time. Pure.
 
 Costs are counted in forwards of one token of the target. The source with the most expected tokens
 for the expected time wins; within a round every further draft token is worth its expected tokens
-minus its time times that rate. The rate is what the draft can give in this text, not an average of
-the past: against that, one plain token after another would look cheap in a text where drafts are
-right less often. All depths are looked at, because the cost of a forward moves in steps.
+minus its time times that rate. The rate is the best that the draft can give in this text, not a
+past average: compared with that, plain decoding would look cheap in a text where drafts are right
+less often. All depths are tried, because the cost of a forward grows in steps.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from headstart.engine.speculation.plan import PLAIN, Chain, DraftPlan, Path
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import Match
 
-# a plain forward now and then keeps the time that everything is compared with honest
+# regular plain forwards keep the reference time accurate
 PLAIN_EVERY = 48
-# forwards that one round may risk if all that is left allows it; more only up to that share of it,
-# or to the share of drafts that are right: one unlucky round must leave enough for the next ones
+# forwards that one round may always risk within the allowance; beyond that, only this share of the
+# allowance, or the share of right drafts if larger: one unlucky round must leave enough for the
+# next
 _FREELY, _RISK_SHARE = 2.5, 0.5
 _SLACK = 0.25  # tokens
 
 
 class Depth:
-    """Decides for one pair; lives as long as its profiles. `undo` as in `CostTable`."""
+    """Decides for one pair, for the lifetime of its profiles. `undo` as in `CostTable`."""
 
     def __init__(
         self,
@@ -47,9 +48,9 @@ class Depth:
         self.budget = TimeBudget(self.costs, self.worth)
         self._looks = Looks(self.costs, self.worth, self.budget)
         self._catch_up = CatchUp(self.costs, self.worth, self.budget)
-        # tokens for each forward of one that time is worth: what the draft gives at its best
+        # the value of time, in tokens per forward of one: the draft's best rate
         self._rate = 1.0
-        # forwards that this round may lose
+        # the loss allowed for this round, in forwards
         self._limit = 0.0
 
     @property
@@ -64,7 +65,7 @@ class Depth:
         settings: Speculation,
         paces: tuple[int, int | None] | None = None,
     ) -> None:
-        """A new reply begins, with target and draft at these paces."""
+        """Begin a reply, with target and draft at these paces."""
         self.costs.pair, self.settings = pair, settings
         if paces is not None:
             self.follow(*paces)
@@ -76,12 +77,12 @@ class Depth:
         self._catch_up.begin()
 
     def follow(self, target: int, draft: int | None) -> None:
-        """The decoders go at these paces now."""
+        """Switch to the decoders' present paces."""
         if target != self.target.pace:
             before = self.target.costs.decode_time
             self.target.use(target)
             if before and not self.target.costs.decode_time:
-                # until it is measured, which takes two plain forwards
+                # used until measured, which takes two plain forwards
                 self.target.costs.decode_time = before
         pair = self.pair
         if draft is not None and pair is not None and draft != pair.pace:
@@ -90,7 +91,7 @@ class Depth:
             pair.costs.decode_time = pair.costs.decode_time or before
 
     def end(self) -> None:
-        """The reply is over."""
+        """End the reply."""
         self.budget.end()
 
     # --- rounds --------------------------------------------------------------------------
@@ -104,10 +105,10 @@ class Depth:
         unseen: int = 0,
         chains: Sequence[Chain] = (),
     ) -> DraftPlan:
-        """The next round. `room`: how many draft tokens may be verified at most; `match`: text that
-        repeats itself; `lag`: how many tokens the draft has to prefill before it can draft, None
-        without one; `unseen`: how much of the text it would have to prefill to see all of it, 0 if
-        it does; `chains`: what else can be drafted without a forward."""
+        """Plan the next round. `room`: the most draft tokens to verify; `match`: prompt lookup's
+        match; `lag`: tokens that the draft must prefill before it can draft, None without one;
+        `unseen`: tokens that it must prefill to see the whole text, 0 if it does; `chains`: other
+        drafts that need no forward."""
         pair = self.pair if lag is not None else None
         self._looks.end(context)
         self.budget.expect_at_most(room + 1)
@@ -116,7 +117,7 @@ class Depth:
             return PLAIN
         costs = self.target.costs
         if not costs.known or costs.surprised or self.budget.since_plain >= PLAIN_EVERY:
-            # the speed of plain decoding is what everything is compared with
+            # plain decoding's speed is the reference for everything
             return PLAIN
         if self.settings.depth_mode == "fixed":
             return self._fixed(room, match, pair is not None, chains)
@@ -124,7 +125,7 @@ class Depth:
             return PLAIN
         allowed = self.budget.risk() / costs.decode_time
         if unseen and lag is not None and self.costs.affordable(unseen, context, allowed / 2):
-            # the draft began with the end of the text only, and has earned to see the rest
+            # the draft began with only the end of the text, and has earned the rest
             return DraftPlan(Origin.DRAFT, probe=True, from_start=True)
         live = lag is not None and lag <= LIVE_LAG and pair is not None
         self._rate = 1.0
@@ -148,7 +149,7 @@ class Depth:
             if rate > best:
                 best, plan = rate, DraftPlan(Origin.LOOKUP, depth, chain=chain)
         if plan is PLAIN and live:
-            # on the whole it does not pay, but drafts that look sure may
+            # drafting does not pay on average, but confident drafts may
             if self.worth.draft_value(lag or 1, context, drafted, allowed) > 0:
                 return DraftPlan(Origin.DRAFT, self._drafted(context, drafted))
             return self._looks.plan(context, lag or 1, room)
@@ -157,12 +158,13 @@ class Depth:
         return plan
 
     def _drafted(self, context: int, room: int) -> int:
-        """Largest number of tokens to draft: of a block all are drafted, whatever comes of them."""
+        """The most tokens to draft, at most `room`; a block is always drafted whole, so its size is
+        chosen."""
         pair = self.pair
         return self.worth.block(context, room) if pair is not None and pair.at_once else room
 
     def _trusted(self) -> bool:
-        """True if the decode time is known well enough from an earlier start."""
+        """True if the decode time is known well enough from an earlier run of the app."""
         target = self.target
         return target.costs.decode_time > 0 and target.time_budget >= 0 and self.budget.proven
 
@@ -180,16 +182,16 @@ class Depth:
         return DraftPlan(Origin.LOOKUP, min(depth, len(chain.tokens)), chain=chain)
 
     def worth_a_row(self, chance: float, context: int) -> bool:
-        """True if a table's draft whose first token is right with this chance can be worth any
-        forward: tokens after it are hardly surer, and no row is cheaper than the second."""
+        """True if a table's draft can be worth a forward, given the chance of its first token:
+        later tokens are hardly likelier, and no row is cheaper than the second."""
         known = self.target.costs.decode_time_samples > 1
         return known and chance > (1 - chance) * (self.costs.usual(context)[2] - 1)
 
     def _free(self, chances: Iterable[float], context: int, allowed: float) -> tuple[int, float]:
-        """The depth at which to verify what costs no drafting, and its tokens for each forward of
-        one. `chances` of its tokens, each where those before it are right.
+        """The depth to verify of a draft that costs no time to make, and its tokens per forward of
+        one. `chances`: of each of its tokens, if those before it are right.
 
-        Such drafts come and go: the time is worth what the text gives on average.
+        Such drafts are irregular, so time is valued at the text's average rate.
         """
         table, most = self.costs.usual(context), self.costs.worst(context)
         worth = max(self._rate, self.budget.recent_rate())
@@ -206,9 +208,9 @@ class Depth:
         return depth, rate
 
     def _deepest(self, context: int, lag: int, room: int, allowed: float) -> int:
-        """The most draft tokens that the next round may risk; what deeper ones would be worth is
-        nothing to compare with. Where a part of what may be lost is too little for drafts to pay,
-        all of it may go: nothing else could be tried for it."""
+        """The most draft tokens that the next round may risk; the rate ignores deeper drafts. If a
+        part of the allowance is too little for drafts to pay, the round may risk all of it: it has
+        no better use."""
         table, costs = self.costs.worst(context), self.costs
         share, drafted = max(_RISK_SHARE, self.worth.known_mean), 0
         for self._limit in (min(allowed, max(_FREELY, share * allowed)), allowed):
@@ -223,7 +225,7 @@ class Depth:
         return drafted
 
     def go_on(self, path: Path, context: int, room: int, spent: float) -> bool:
-        """True if to draft one more; `spent`: seconds that this round's drafting took so far."""
+        """True to draft one more token; `spent`: seconds of this round's drafting so far."""
         made = len(path.chances)
         if made >= room:
             return False
@@ -235,8 +237,8 @@ class Depth:
         if spent / decode_time + step + costs.worst(context)[made + 2] - 1 > self._limit:
             return False
         now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
-        # as good as equal is worth going on: unlikely drafts are right a little more often than
-        # thought
+        # continue at nearly equal value: unlikely drafts are right slightly more often than
+        # estimated
         return self.worth.of_more(rate, path, context, room) > now - _SLACK
 
     def cut(self, path: Path, context: int) -> int:
@@ -248,7 +250,7 @@ class Depth:
         return max(range(len(values)), key=values.__getitem__)
 
     def branches(self, path: Path, context: int, most: int) -> list[int]:
-        """Position of a branch that is worth a row: indices into the path, best first."""
+        """Positions of branches that are worth a row: indices into the path, best first."""
         pair = self.pair
         if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
             return []
@@ -271,6 +273,6 @@ class Depth:
     def probed(
         self, right: Sequence[tuple[float, bool]], context: int, lasting: bool = True
     ) -> None:
-        """The draft was scored on the text so far; see `Worth.learn`."""
+        """Learn from scoring the draft on the text so far; see `Worth.learn`."""
         self._catch_up.begin()
         self.worth.learn(right, context, lasting)

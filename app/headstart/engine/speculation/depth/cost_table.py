@@ -1,4 +1,4 @@
-"""Cost of rounds, in forwards of one token of the target. Pure."""
+"""Costs of rounds, in forwards of one token of the target. Pure."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from headstart.engine.speculation.profile import PairProfile, TargetProfile
 
 MAX_DRAFT = 16
 MAX_LOOKUP = 31
-# forwards that a copy of a state is thought to cost at most, before one was timed
+# assumed cost of a copy of a state, in forwards, before one is timed
 UNTIMED_COPY = 0.5
-# sizes of forwards that say most about the others are tried first, each before the next one
+# the most informative sizes of forwards are tried first, in this order
 _SIZES = (2, 4, 8, 16)
-# a larger forward must be so much faster to be taken instead, and timed so often
+# a larger forward replaces a smaller one if its cost is below this share, and it was timed at least
+# this often
 _FASTER, _TIMED = 0.97, 2
 
 
 class CostTable:
-    """Costs of a target and its present draft; `pair` is None without one. The target takes
-    back `undo` tokens of a forward without a checkpoint; None: any number."""
+    """Costs of a target and its present draft; `pair` is None without one. `undo`: the tokens of a
+    forward that the target takes back without a checkpoint; None: any number."""
 
     def __init__(
         self, target: TargetProfile, pair: PairProfile | None, undo: int | None = None
@@ -32,17 +33,17 @@ class CostTable:
 
     @property
     def known(self) -> bool:
-        """True if target and draft were timed at all."""
+        """True if both target and draft have been timed."""
         return self.decode_time > 0 and self.pair is not None and self.pair.costs.decode_time > 0
 
     @property
     def decode_time(self) -> float:
-        """Seconds of a forward of one token now."""
+        """Seconds of a forward of one token at present."""
         return self.target.costs.decode_time
 
     def usual(self, context: int) -> list[float]:
-        """Forwards of n tokens, for n up to the most that is ever verified, filled up where that
-        is faster."""
+        """Costs of forwards of n tokens, for n up to the most ever verified, padded with rows where
+        that is faster."""
         costs = self.target.costs
         extra = self.target.checkpoint, self.target.again
         wanted = (bucket(context), costs.version, self.target.pace, extra)
@@ -59,12 +60,12 @@ class CostTable:
         return self._usual
 
     def worst(self, context: int) -> list[float]:
-        """As `usual`, where sizes that were never timed cost as much as they possibly can."""
+        """As `usual`, with the highest possible costs for sizes that were never timed."""
         self.usual(context)
         return self._worst
 
     def filled(self, rows: int, context: int) -> int:
-        """Number of rows to compute where `rows` are wanted: kernels that compute four or eight at
+        """Number of rows to compute if `rows` are wanted: kernels that compute four or eight at
         once may take longer for fewer."""
         self.usual(context)
         return self._filled[rows] if rows < len(self._filled) else rows
@@ -72,7 +73,7 @@ class CostTable:
     def _fill(self, context: int) -> None:
         self._filled = list(range(len(self._usual)))
         if self._undo is not None:
-            # further rows would lead back to a checkpoint
+            # additional rows would require a return to a checkpoint
             return
         costs = self.target.costs
         timed = set(costs.measured(context))
@@ -87,37 +88,37 @@ class CostTable:
                 best = rows
 
     def may_go_back(self, rows: int) -> bool:
-        """True if wrong tokens in a forward of so many rows lead back to a checkpoint."""
+        """True if wrong tokens in a forward of `rows` rows require a return to a checkpoint."""
         return self._undo is not None and rows - 1 > self._undo
 
     def worst_of_going_back(self, rows: int) -> float:
-        """Forwards for taking a checkpoint, and for the first row once more after it."""
+        """Worst cost in forwards of taking a checkpoint and decoding the first row again."""
         if not self.may_go_back(rows):
             return 0.0
         copying = self.target.checkpoint
         return 1.0 + (UNTIMED_COPY if copying is None else copying)
 
     def draft(self, tokens: int, context: int) -> float:
-        """A forward of the draft."""
+        """Cost of a forward of the draft."""
         assert self.pair is not None
         return self.pair.costs.seconds(tokens, context) / self.decode_time
 
     def drafting(self, tokens: int, context: int, lag: int = 1) -> float:
-        """Drafting so many tokens, where the draft has to read `lag` others before."""
+        """Cost of drafting `tokens` tokens after prefilling `lag` others."""
         assert self.pair is not None
         if self.pair.at_once:
             return self.draft(max(lag, tokens), context)
         return self.draft(lag, context) + (tokens - 1) * self.one_more(context)
 
     def worst_drafting(self, tokens: int, context: int, lag: int = 1) -> float:
-        """At the worst; each one of a chain costs a forward, the first one as well."""
+        """Worst cost of drafting; each token of a chain costs a forward, the first one too."""
         assert self.pair is not None
         if self.pair.at_once:
             return self.worst_draft(max(lag, tokens), context)
         return tokens * self.worst_draft(1, context)
 
     def one_more(self, context: int, worst: bool = False) -> float:
-        """Drafting one token more, once drafting has begun."""
+        """Cost of drafting one more token, once drafting has begun."""
         assert self.pair is not None
         if self.pair.at_once:
             return 0.0
@@ -127,7 +128,7 @@ class CostTable:
 
     @property
     def most_drafted(self) -> int:
-        """Tokens that the draft may draft in a round."""
+        """The most tokens that the draft may draft in a round."""
         at_once = 0 if self.pair is None else self.pair.at_once
         return min(MAX_DRAFT, at_once or MAX_DRAFT)
 
@@ -136,19 +137,19 @@ class CostTable:
         return self.pair.costs.worst_seconds(tokens, context) / self.decode_time
 
     def affordable(self, rows: int, context: int, allowed: float) -> bool:
-        """True if the draft may prefill so much, at the worst, for `allowed` forwards."""
+        """True if prefilling `rows` tokens into the draft costs at most `allowed` forwards at
+        worst."""
         assert self.pair is not None
         return self.pair.costs.decode_time > 0 and self.worst_draft(rows, context) <= allowed
 
     def most_to_verify(self, context: int) -> int:
-        """Draft tokens of a round while forwards of some sizes were never timed: 3 rows may cost
-        what 4 do, and would speak against both 2 and 4."""
+        """The most draft tokens of a round while some sizes of forwards are untimed: 3 rows may
+        cost as much as 4, and would make both 2 and 4 look bad."""
         measured = self.target.costs.measured(context)
         return next((size - 1 for size in _SIZES if size not in measured), MAX_LOOKUP)
 
     def observe_going_back(self, copying: float, again: float) -> None:
-        """A round that might have to took so many seconds for its checkpoint, and for what it
-        decoded once more."""
+        """Record the seconds that a round spent on its checkpoint, and on decoding tokens again."""
         if self.decode_time <= 0:
             return
         target, known = self.target, self.target.checkpoint

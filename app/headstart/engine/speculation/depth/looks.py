@@ -1,7 +1,7 @@
-"""Rounds that time again what other programs may have slowed down. Pure.
+"""Rounds that repeat measurements that other programs may have slowed down. Pure.
 
-Drafts that are right often enough for most computers, and do not pay at the costs that were
-measured here, get a look now and then: within what may be lost, and ever more rarely.
+Drafts that are right often enough for most computers, but do not pay at this computer's measured
+costs, are tried again at times: within the allowed loss, and at growing intervals.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth
 from headstart.engine.speculation.plan import PLAIN, DraftPlan
 
-# so many rows are timed again, after so many tokens at first, and each time that they are as slow
-# as they were after twice as many
+# rows to time again, the first interval in tokens, and the longest: the interval doubles each time
+# that they are still slow
 ROWS, FIRST, LONGEST = (4, 2), 64, 2048
 
 
@@ -22,16 +22,16 @@ class Looks:
         self._costs = costs
         self._worth = worth
         self._budget = budget
-        # tokens after which the last look was, and until the next one
+        # the number of tokens at the last look, and the interval to the next
         self._at, self._wait = -FIRST, FIRST
         self.looking = False
 
     def begin(self) -> None:
-        """A reply begins; one that ended with a look has not learned from it."""
+        """Begin a reply; a look at the end of the last one taught nothing."""
         self.looking = False
 
     def plan(self, context: int, lag: int, room: int) -> DraftPlan:
-        """A round that times a verification whose cost is doubted, where that may be spent. At the
+        """Plan a round that times a verification of doubtful cost, if the allowance permits. At
         worst it costs as much as its rows one by one."""
         budget, costs = self._budget, self._costs
         if budget.all_tokens - self._at < self._wait or not self._worth.doubted(context):
@@ -50,7 +50,7 @@ class Looks:
         return PLAIN
 
     def end(self, context: int) -> None:
-        """The round is over, if there was one."""
+        """End a look, if the last round was one."""
         if not self.looking:
             return
         self.looking, self._at = False, self._budget.all_tokens

@@ -1,12 +1,11 @@
-"""Never slower: what may be lost now, from what was saved so far. Pure. Times are seconds.
+"""Never slower: limits the loss by the time saved so far. Pure. Times are seconds.
 
-A risky action runs only if its worst case, nothing accepted, fits in what was saved, plus one
+A risky action runs only if its worst case, nothing accepted, fits in the time saved, plus one
 hundredth of the time spent, plus `START` forwards of one token. Whatever the draft does, the total
-stays within plain / 0.99 + START forwards. Only the first reply with a pair that its user chose may
-spend `FIRST_SHARE` more, so that the pair gets a chance at once. A pair that saved nothing yet, and
-that everything measured speaks for, may borrow as much in a later reply: what it loses of that is a
-debt of the next ones. Nothing is spent on a pair that is known not to pay: idle work finds out when
-that changes.
+stays within plain / 0.99 + START forwards. Only the first reply with a chosen pair may spend
+`FIRST_SHARE` more, so that the pair gets a chance at once. An unproven pair that all measurements
+favour may borrow as much in a later reply: a loss from it is a debt of the next ones. Nothing is
+spent on a pair that is known not to pay: idle work notices when that changes.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ from headstart.engine.speculation.profile import TIME_BUDGET_LIMIT
 
 START = 1.2
 SHARE = 0.01
-# of the first reply with a new pair, taken to have at least so many tokens; and so many when
-# calibration has shown that its drafts are right
+# extra share of the first reply with a new pair, its assumed length in tokens, and that length
+# after a calibration
 FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 150
-# a reply that can only be short cannot pay back what finding out costs: nothing of it up to the
-# first length, all of it from the second on
+# a short reply cannot pay back the cost of a trial: the extra is zero up to the first length, and
+# complete from the second on
 _NOTHING_AT, _ALL_AT = 40, 100
-# a reply's gain counts whole with so many tokens of rounds with drafts
+# a reply's gain has full weight from this many tokens of rounds with drafts
 GAIN_TOKENS = 32
-# of shorter replies nothing is learned about a pair
+# shorter replies teach nothing about a pair
 _SHORT_REPLY = 16
-# the gain of a pair for its prompt to be prefilled before it has proven itself here
+# the gain above which a pair is proven, and may prefill its prompt at once
 _PROVEN = 0.05
 _CREDIT_LIMIT = 30.0
-# of what a good past promises, single rounds may risk so many forwards
+# forwards of the credit that single rounds may risk
 _ROUND_CREDIT = 6.0
-# the best rate known is a long average: a lucky streak must not make every draft look dear
+# the recent rate is a long average: a lucky streak must not make every draft look expensive
 _RATE_FADE, _RATE_KEPT = 0.97, 0.4
 
 
@@ -42,9 +41,9 @@ class TimeBudget:
     def __init__(self, costs: CostTable, worth: Worth) -> None:
         self._costs = costs
         self._worth = worth
-        # the length of the text, which decides what forwards cost
+        # the length of the text, which affects the costs of forwards
         self.context = 0
-        # of this reply: what was saved or lost, how long it took, its tokens
+        # of this reply: time saved or lost, time taken, tokens
         self._saved = 0.0
         self._elapsed = 0.0
         self._tokens = 0
@@ -55,11 +54,11 @@ class TimeBudget:
         self._rate_tokens = self._rate_seconds = 0.0
         self._gain_tokens = 0
         self._gain_seconds = 0.0
-        # the length that a first reply is taken to have; 0 for later ones
+        # the assumed length of a first reply; 0 for later ones
         self._first = 0.0
 
     def begin(self) -> None:
-        """A reply begins."""
+        """Begin a reply."""
         target, pair = self._costs.target, self._costs.pair
         self._first = 0.0
         if pair is not None and pair.replies == 0:
@@ -73,9 +72,9 @@ class TimeBudget:
         self._rate_seconds *= _RATE_KEPT
 
     def end(self) -> None:
-        """The reply is over: what was saved and learned is carried to the next one."""
+        """End the reply, and carry its savings and measurements over to the next one."""
         decode_time, pair = self._costs.decode_time, self._costs.pair
-        # a short reply in which the draft spent what only a first one may was the first one
+        # a short reply that spent the extra of a first one counts as the first
         over = self._saved + SHARE * self._elapsed < 0 and self._gain_seconds < 0
         overspent = self._first > 0 and over
         if pair is not None and (self._tokens >= _SHORT_REPLY or overspent):
@@ -85,13 +84,13 @@ class TimeBudget:
             pair.reply_length = known + 0.3 * (self._tokens - known)
             if self._gain_tokens and decode_time > 0:
                 gain = self._gain_seconds / decode_time / self._gain_tokens
-                # of few tokens it says how long the text was that the draft had to prefill
+                # with few tokens the gain mostly reflects the length of the prefill
                 weight = min(1.0, self._gain_tokens / GAIN_TOKENS)
                 pair.gain += weight * (0.5 if pair.gain else 1.0) * (gain - pair.gain)
         if decode_time > 0:
             left = (self._saved + SHARE * self._elapsed) / decode_time
-            # no debt of the next reply is what the first one with a pair may spend, nor what a pair
-            # has lost that saves more than that in other replies
+            # the extra of a first reply is no debt of the next one, nor is a loss by a pair that
+            # saves more in other replies
             least = 0.0 if self._first or self.proven else -TIME_BUDGET_LIMIT
             self._costs.target.time_budget = max(least, min(TIME_BUDGET_LIMIT, left))
 
@@ -101,7 +100,7 @@ class TimeBudget:
         return self._first > 0
 
     def expect_at_most(self, tokens: int) -> None:
-        """The reply has no more than so many to come: a short one has less to spend."""
+        """Limit the reply's length to `tokens` more: a short one has less to spend."""
         if self._first:
             self._first = min(self._first, float(self._tokens + tokens))
 
@@ -110,10 +109,10 @@ class TimeBudget:
         pair = self._costs.pair
         return pair is not None and pair.gain > _PROVEN
 
-    # --- what may be lost ----------------------------------------------------------------
+    # --- the allowed loss ----------------------------------------------------------------
 
     def allowance(self) -> float:
-        """Seconds that may be lost now."""
+        """Seconds that may be lost at present."""
         decode_time = self._costs.decode_time
         first = 0.0
         if self._first:
@@ -122,12 +121,11 @@ class TimeBudget:
         return self._saved + SHARE * self._elapsed + START * decode_time + first
 
     def risk(self) -> float:
-        """Seconds that rounds may lose now, counting on a pair with a good past."""
+        """Seconds that rounds may lose at present, with part of the pair's credit."""
         return self.allowance() + min(self.credit(), _ROUND_CREDIT * self._costs.decode_time)
 
     def credit(self) -> float:
-        """Seconds that a pair with a good past, or a promising one, may spend of what it will
-        probably save."""
+        """Seconds of its probable savings that a proven or promising pair may spend in advance."""
         pair = self._costs.pair
         if pair is None:
             return 0.0
@@ -139,27 +137,27 @@ class TimeBudget:
 
     @property
     def promise(self) -> float:
-        """Forwards that a pair is expected to save for each token; 0 in its first reply, which may
-        spend something anyway, and for a pair that has proven itself."""
+        """Forwards that a pair is expected to save per token; 0 in its first reply, which has its
+        own extra, and for a proven pair."""
         if self._first or self.proven:
             return 0.0
         return self._worth.promise(self.context)
 
     def may_spend(self, seconds: float) -> bool:
-        """True if so much may go by without a token."""
+        """True if `seconds` may pass without a token."""
         return seconds <= self.allowance() + self.credit()
 
-    # --- what went by --------------------------------------------------------------------
+    # --- time spent ----------------------------------------------------------------------
 
     def spend(self, seconds: float, drafting: bool = True) -> None:
-        """Time that went by without a token: for the draft, or for the index of repeats."""
+        """Record time without a token: for the draft, or for the index of prompt lookup."""
         self._saved -= seconds
         self._elapsed += seconds
         if drafting:
             self._gain_seconds -= seconds
 
     def earn(self, tokens: int, seconds: float, speculated: bool, drafted: bool) -> None:
-        """A round emitted `tokens` in `seconds`, drafts that were dropped included."""
+        """Record a round that emitted `tokens` in `seconds`, with the time of dropped drafts."""
         self._count(tokens, seconds)
         self.since_plain = self.since_plain + 1 if speculated else 0
         saved = tokens * self._costs.decode_time - seconds
@@ -170,7 +168,7 @@ class TimeBudget:
             self._gain_seconds += saved
 
     def earn_plain(self, seconds: float) -> None:
-        """A plain round took so long."""
+        """Record a plain round."""
         self._costs.target.costs.observe(1, 0, seconds)
         self._count(1, seconds)
         self.since_plain = 0
@@ -183,7 +181,7 @@ class TimeBudget:
         self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
 
     def recent_rate(self) -> float:
-        """Tokens for each forward of one that this text gave lately, at least plain decoding's."""
+        """This text's recent tokens per forward of one, at least plain decoding's 1."""
         if self._rate_seconds <= 0:
             return 1.0
         return max(1.0, self._rate_tokens / self._rate_seconds * self._costs.decode_time)

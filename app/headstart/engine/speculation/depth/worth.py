@@ -1,4 +1,4 @@
-"""Worth of drafts at these costs, and the evidence that they pay. Pure.
+"""The worth of drafts at given costs, and the evidence that they pay. Pure.
 
 Within a round every further draft token is worth its expected tokens minus its time times the
 best rate (the ratio rule for renewal rewards, Dinkelbach 1967).
@@ -13,18 +13,19 @@ from headstart.engine.speculation.costs import PRIOR_SLOPE, bucket
 from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.plan import Path
 
-# a pair is known when so many of its drafts were verified
+# verified draft tokens that make a pair known
 KNOWN_TESTS = 24.0
-# tokens of the reply between two looks at a draft that does not pay
+# tokens of the reply between two probes of a draft that does not pay
 PAUSE_FIRST, PAUSE_LONGEST = 64, 1024
-# so much slower may a draft have been measured than it is
+# factor by which a draft may be measured slower than it is
 _SLOWER = 3.0
-# of the best rate, what a block of more tokens has to reach
+# share of the best rate that a larger block has to reach
 _AS_GOOD = 0.98
 
 
 class Worth:
-    """Answers are remembered: some take 0.3 ms, and are asked for at every token."""
+    """Computes the worth of drafts. Results are cached: some take 0.3 ms, and are needed at every
+    token."""
 
     def __init__(self, costs: CostTable) -> None:
         self._costs = costs
@@ -32,7 +33,7 @@ class Worth:
         self._known_for: tuple[object, ...] | None = None
 
     def draft_rate(self, lag: int, context: int, room: int, allowed: float) -> float:
-        """Tokens for each forward of one at the best depth, if drafts are right as usual."""
+        """Tokens per forward of one at the best depth, at the mean acceptance."""
         if self._too_dear(lag, context, allowed):
             return 1.0
         room = min(room, self._costs.most_drafted)
@@ -41,7 +42,8 @@ class Worth:
         )
 
     def draft_value(self, lag: int, context: int, room: int, allowed: float) -> float:
-        """Gain of one look at the draft over a plain forward: what it drafts may be dropped."""
+        """Expected gain of one step of drafting over a plain forward, if unlikely drafts are
+        dropped."""
         if self._too_dear(lag, context, allowed):
             return float("-inf")
         room = min(room, self._costs.most_drafted)
@@ -54,7 +56,7 @@ class Worth:
         return costs.worst_draft(lag, context) + costs.worst(context)[2] - 1 > allowed
 
     def _once(self, key: object, context: int, make: Callable[[], float]) -> float:
-        """Result of `make`, kept as long as its inputs have not changed by much."""
+        """The result of `make`, cached until its inputs change noticeably."""
         target, pair = self._costs.target, self._costs.pair
         assert pair is not None
         margins = pair.margins
@@ -84,7 +86,7 @@ class Worth:
         return max((rate for rate, _ in self._rates(lag, context, room)), default=1.0)
 
     def _rates(self, lag: int, context: int, room: int) -> Iterator[tuple[float, int]]:
-        """Tokens per second for each depth, from 0 on."""
+        """Tokens per forward of one, with the depth, from depth 0 on."""
         costs, pair = self._costs, self._costs.pair
         assert pair is not None
         table, mean = costs.usual(context), pair.margins.mean
@@ -97,8 +99,8 @@ class Worth:
             yield expected / (table[drafted + 1] + spent), drafted
 
     def block(self, context: int, room: int) -> int:
-        """Number of tokens to draft at once, at most `room`: the most of those that are nearly as
-        good as the best, because what is not sure is not verified."""
+        """Number of tokens to draft at once, at most `room`: the largest size nearly as good as the
+        best, because unlikely tokens are not verified."""
         rates = list(self._rates(1, context, min(room, self._costs.most_drafted)))[1:]
         best = max(rates, default=(0.0, 0))[0]
         return max((drafted for rate, drafted in rates if rate >= _AS_GOOD * best), default=0)
@@ -118,7 +120,7 @@ class Worth:
         return value
 
     def of_more(self, rate: float, path: Path, context: int, room: int) -> float:
-        """The best that drafting on after `path` can be expected to be worth."""
+        """The best expected value of continuing to draft after `path`."""
         costs, pair = self._costs, self._costs.pair
         assert pair is not None
         table, mean, step = costs.usual(context), pair.margins.mean, costs.one_more(context)
@@ -133,7 +135,7 @@ class Worth:
         return best
 
     def pays(self, context: int) -> bool:
-        """True if drafts gain anything if nothing has to be prefilled or risked first."""
+        """True if drafts gain anything, prefill and risk aside."""
         if not self._costs.known:
             return False
         freely = (1, context, self._costs.most_drafted, float("inf"))
@@ -141,15 +143,15 @@ class Worth:
 
     @property
     def known_mean(self) -> float:
-        """Share of right drafts in this text, where enough were verified; else 0."""
+        """Share of right drafts in this text, if enough were verified; else 0."""
         pair = self._costs.pair
         if pair is None or pair.margins.all_verified < KNOWN_TESTS:
             return 0.0
         return pair.margins.mean
 
     def promise(self, context: int) -> float:
-        """Forwards saved for each token at the best depth, where enough was measured to say so,
-        with drafts that are right somewhat less often than was seen so far; else 0."""
+        """Forwards saved per token at the best depth, if enough was measured, assuming slightly
+        fewer right drafts than observed; else 0."""
         pair = self._costs.pair
         if pair is None or not self._costs.known or pair.margins.all_verified < KNOWN_TESTS:
             return 0.0
@@ -170,8 +172,8 @@ class Worth:
         return 1 - 1 / best
 
     def needed(self, context: int) -> float:
-        """Share of right drafts from which on they pay at this computer's costs; 1 where those are
-        not known."""
+        """Share of right drafts above which they pay at this computer's costs; 1 if those are
+        unknown."""
         if not self._costs.known:
             return 1.0
         return self._once("needed", context, lambda: self._needed(context))
@@ -193,8 +195,8 @@ class Worth:
         return high
 
     def known_to_lose(self, context: int) -> bool:
-        """True if enough was measured to say that the pair does not pay, even if its drafts are
-        right somewhat more often than was seen so far."""
+        """True if the measurements show that the pair does not pay, even if its drafts are right
+        slightly more often than observed."""
         pair = self._costs.pair
         if pair is None or not self._costs.known:
             return False
@@ -205,8 +207,8 @@ class Worth:
         return mean + doubt < self.needed(context)
 
     def doubted(self, context: int) -> bool:
-        """True if only the costs speak against drafts that are right often enough for most
-        computers: another program may have been running when they were measured."""
+        """True if only the costs rule out drafts that are right often enough for most computers:
+        another program may have slowed down their measurement."""
         pair = self._costs.pair
         if pair is None or not self._costs.known or pair.margins.all_verified < KNOWN_TESTS:
             return False
@@ -229,8 +231,8 @@ class Worth:
     def learn(
         self, right: Sequence[tuple[float, bool]], context: int, lasting: bool = True
     ) -> None:
-        """(margin, right) of drafts that were compared with what the target wrote; not `lasting`
-        where the draft saw only the end of the text, which makes it worse than it is."""
+        """Learn from (margin, right) of drafts compared with the target's text; not `lasting` if
+        the draft saw only the end of the text, which makes it look worse than it is."""
         pair = self._costs.pair
         assert pair is not None
         for margin, hit in right:
