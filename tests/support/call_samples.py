@@ -28,7 +28,7 @@ CALLS = [
      "<tool_call>lamp<arg_key>on</arg_key><arg_value>true</arg_value></tool_call>",
      "", "", [("lamp", ON)]),
     ("google-gemma-4-31B-it", "<|turn>model\n", "<|tool_call>call:lamp{on:true}<tool_call|>",
-     "", "", [("lamp", "{on:true}")]),
+     "", "", [("lamp", ON)]),
     # the reply ended in the call
     ("Qwen3.5-4B", "<|im_start|>assistant\n<think>\n\n</think>\n\n",
      "<tool_call>\n<function=lamp>\n<parameter=on>\ntru", "", "", [("lamp", '{"on": "tru"}')]),

@@ -49,6 +49,7 @@ SAMPLES = (
         "Qwen-Qwen3-0.6B", "<|im_start|>assistant\n<think>\n\n</think>\n\n", "T!", reasoning=""
     ),
     _sample("GLM-4.7-Flash", "<|assistant|></think>", "T!", reasoning=""),
+    _sample("GigaChat3-10B-A1.8B", "assistant<|role_sep|>\n", "T!", reasoning=""),
     _sample("mistralai-Ministral-3-14B-Reasoning-2512", "[/INST]", "[THINK]R![/THINK]T!"),
     _sample(
         "CohereForAI-c4ai-command-r7b-12-2024-tool_use",

@@ -24,6 +24,7 @@ LARGE_CLASSES: dict[str, int] = {"engine/backends/mlx/decoder.py:MlxDecoder": 30
 FULL_CLASSES = {
     "engine/backends/llama_cpp/decoder.py:LlamaCppDecoder",
     "engine/decoder.py:Decoder",
+    "engine/markup/text_stream.py:TextStream",
     "engine/remote/drafting/rounds.py:ServerDrafting",
     "engine/speculation/draft_model.py:DraftModel",
 }

@@ -16,6 +16,7 @@ from headstart.core.chats.parts import OriginRun, Part, PartKind, ToolCallPart, 
 from headstart.core.chats.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
+    CallStep,
     Failed,
     Finished,
     GenerationEvent,
@@ -154,4 +155,5 @@ def _parts(pieces: list[TextPiece]) -> list[Part]:
         if piece.kind is PartKind.TOOL_CALL
         else written(piece.kind, piece.text, (OriginRun(len(piece.text), piece.origin),))
         for piece in pieces
+        if piece.step in (CallStep.WHOLE, CallStep.CUT)
     ]

@@ -94,13 +94,26 @@ class Prefilling(Struct, frozen=True):
     image: bool = False
 
 
+class CallStep(StrEnum):
+    """Progress of a tool call in a reply."""
+
+    BEGAN = "began"
+    MORE = "more"  # of its arguments
+    WHOLE = "whole"
+    CUT = "cut"  # the reply ended inside it; its arguments are closed
+    WITHDRAWN = "withdrawn"  # it is no call: its text follows
+
+
 class TextPiece(Struct, frozen=True):
-    """`name`: name of the called tool, for a tool call; `text` then holds its arguments."""
+    """Text of a reply, or a step of a tool call: `name` is then the tool's, `call` its number in
+    the reply from 1 on, and `text` its arguments as JSON, those of MORE or all of them."""
 
     kind: PartKind
     text: str
     origin: Origin
     name: str = ""
+    call: int = 0
+    step: CallStep = CallStep.WHOLE
 
 
 class TextAdded(Struct, frozen=True):

@@ -8,6 +8,7 @@ plain text; some stand alone (`<think>`), some enclose a header that names the n
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from enum import Enum
 
@@ -15,7 +16,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from headstart.core.requests import WrittenSoFar
-from headstart.engine.markup.calls import CALLS, CallMarks
+from headstart.engine.markup.tool_calls.forms import CallForm, form_of
+
+_GIGACHAT = "function call"
+# Kimi K3
+_TOOL = re.compile(r'\Acall tool="([^"]+)"')
 
 
 class Mark(Enum):
@@ -31,8 +36,8 @@ class Mark(Enum):
     BODY = "body"
     # changes nothing; only the mark is omitted
     SAME = "same"
-    # the start of a tool call, a mark inside it, and its end
-    CALL, IN_CALL, CALLED = "call", "in call", "called"
+    # a call of a tool begins; a mark inside one
+    CALL, IN_CALL = "call", "in call"
 
 
 class ReplyFormat(Struct, frozen=True):
@@ -54,14 +59,27 @@ class ReplyFormat(Struct, frozen=True):
     anywhere: bool = False
     # a header of other words is the start of reasoning, not of the answer
     nameless_thoughts: bool = False
-    # the marks of tool calls
-    calls: CallMarks | None = None
+    # the form of tool calls
+    calls: CallForm | None = None
     # the template is of this family if it contains all of these; `opens` if empty
     signs: tuple[str, ...] = field(default=())
 
     def fits(self, template: str) -> bool:
         signs = self.signs or (self.opens.strip(),)
         return all(sign in template for sign in signs)
+
+    def tool_in(self, header: str) -> str | None:
+        """The tool that a message with this header calls, "" where its text says it; None where
+        the message is for the user."""
+        if header.strip() == _GIGACHAT:
+            return ""
+        named = _TOOL.search(header)
+        if named is not None:
+            return named[1]
+        known = self.words | self.thinking
+        found = (word for word in header.split() if word.startswith("to=") and word not in known)
+        name = next(found, "").removeprefix("to=").removeprefix("functions.")
+        return name or None
 
     def going_on(self, so_far: WrittenSoFar, opened: bool) -> list[tuple[str, bool]]:
         """A reply's beginning as the model would have written it: pieces, each with True for a
@@ -142,6 +160,16 @@ FORMATS = (
         words=frozenset({"assistant"}),
         anywhere=True,
         signs=("<|begin|>", "<|think|>", "<|content|>"),
+    ),
+    # GigaChat 3
+    ReplyFormat(
+        "roles",
+        {"<|message_sep|>": Mark.HEADER, "<|role_sep|>": Mark.BODY},
+        opens="",
+        turns="",
+        words=frozenset({"assistant"}),
+        anywhere=True,
+        signs=("<|message_sep|>", "<|role_sep|>"),
     ),
     # Kimi K3
     ReplyFormat(
@@ -266,10 +294,12 @@ def format_of(template: str) -> ReplyFormat:
     """The format of a model with this template; `<think>` by default, because derived models often
     write it although their template does not mention it."""
     form = next((known for known in FORMATS if known.fits(template)), THINK)
-    calls = next((known for known in CALLS if known.fits(template)), None)
-    if calls is None or form.name == "harmony":
+    return with_calls(form, form_of(template))
+
+
+def with_calls(form: ReplyFormat, calls: CallForm | None) -> ReplyFormat:
+    """The format with calls in this form; a bare one needs tools that were offered."""
+    if calls is None or calls.bare:
         return form
-    marks = {calls.opens: Mark.CALL, **dict.fromkeys(calls.inside, Mark.IN_CALL)}
-    if calls.closes:
-        marks[calls.closes] = Mark.CALLED
+    marks = dict.fromkeys(calls.opens, Mark.CALL) | dict.fromkeys(calls.inside, Mark.IN_CALL)
     return replace(form, marks=marks | dict(form.marks), calls=calls)

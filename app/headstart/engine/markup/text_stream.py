@@ -7,13 +7,14 @@ Pure; one instance per reply. Every piece keeps the origin of its token.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from headstart.core.chats.parts import Origin, OriginRun, PartKind, append_run
 from headstart.core.events import TextPiece
 from headstart.core.requests import WrittenSoFar
-from headstart.engine.markup.calls import Call, calls_in
 from headstart.engine.markup.formats import THINK, Mark, ReplyFormat
+from headstart.engine.markup.open_call import OpenCall
 
 # a longer header is text
 LONGEST_HEADER = 96
@@ -30,8 +31,10 @@ class TextStream:
         stop: Sequence[str] = (),
         form: ReplyFormat = THINK,
         tokens: Collection[str] = (),
+        tools: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        """`tokens`: the marks that are special tokens; spelled as plain text they count as text."""
+        """`tokens`: the marks that are special tokens; spelled as plain text they count as text.
+        `tools`: schemas of the offered tools by name; None if unknown."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._stop = tuple(text for text in stop if text)
         self._form = form
@@ -39,10 +42,12 @@ class TextStream:
         self._kind = PartKind.TEXT
         # None outside a header
         self._header: str | None = None
-        # the text of a call, its name if known, and its opening mark
-        self._call: list[str] | None = None
-        self._called = self._call_mark = ""
-        self.calls: list[Call] = []
+        self._tools = tools
+        # whether text that was given to a call is to be looked at again
+        self._again = False
+        self._call: OpenCall | None = None
+        # whole calls so far: name and arguments
+        self.calls: list[tuple[str, str]] = []
         self._closing = False
         # true while an opening mark may be plain text, as no text has come yet
         self._fresh = True
@@ -138,8 +143,9 @@ class TextStream:
         """
         rest = self._decoder.decode(b"", final=True) if ended else ""
         pieces = self._advance(rest, Origin.TARGET, last=True)
-        if self._call is not None:
+        while self._call is not None:
             self._end_call(pieces)
+            pieces += self._advance("", Origin.TARGET, last=True)
         if self._header is not None and not self._is_header(self._header):
             self._release(pieces)
         return pieces
@@ -151,8 +157,13 @@ class TextStream:
         append_run(self._runs, len(text), origin)
         pieces: list[TextPiece] = []
         while True:
+            self._again = False
             found = [(at, mark) for mark in self._marks if (at := self._held.find(mark)) >= 0]
             if not found:
+                keep = 0 if last else self._unsure()
+                self._take(len(self._held) - keep, pieces)
+                if self._again:
+                    continue
                 break
             # the first match, the longest at its position
             at, mark = min(found, key=lambda one: (one[0], -len(one[1])))
@@ -161,13 +172,11 @@ class TextStream:
                 self._held, self._runs, self.stopped = "", [], True
                 return pieces
             self._take(at, pieces)
-            if mark not in self._marks:
+            if self._again or mark not in self._marks:
                 # the text before it made it plain text
                 continue
             self._take(len(mark), None)
             self._apply(mark, pieces)
-        keep = 0 if last else self._unsure()
-        self._take(len(self._held) - keep, pieces)
         if self._header is not None and len(self._header) > LONGEST_HEADER:
             self._release(pieces)
         return pieces
@@ -191,19 +200,16 @@ class TextStream:
     def _apply(self, text: str, pieces: list[TextPiece]) -> None:
         """Apply the mark with this text to the text after it."""
         mark = self._form.marks[text]
-        if mark is Mark.IN_CALL or (mark is Mark.CALL and self._call is not None):
-            if self._call is not None:
-                self._call.append(text)
-            return
-        if mark is Mark.CALLED:
-            if self._call is not None:
-                self._end_call(pieces, text)
-            return
         if self._call is not None:
+            if mark in (Mark.CALL, Mark.IN_CALL) or text in self._call.form.inside:
+                self._into_call(text, Origin.TARGET, pieces)
+                return
             self._end_call(pieces)
-        if mark is Mark.CALL:
-            self._header, self._call, self._called, self._call_mark = None, [], "", text
-            self._marks = self._expected()
+        if mark is Mark.IN_CALL:
+            return
+        if mark is Mark.CALL and self._form.calls is not None:
+            self._header = None
+            self._open_call(text)
             return
         header = self._header or ""
         if mark in (Mark.BODY, Mark.TEXT) and header.strip():
@@ -214,43 +220,48 @@ class TextStream:
                 if mark is Mark.BODY:
                     self._marks = self._expected()
                     return
-            elif mark is Mark.BODY and (recipient := self._recipient(header)):
+            elif mark is Mark.BODY and (tool := self._form.tool_in(header)) is not None:
                 self._begin(PartKind.TEXT)
-                self._call, self._called = [], recipient
-                self._marks = self._expected()
+                self._open_call("", tool)
                 return
         self._change(mark)
 
-    def _recipient(self, header: str) -> str:
-        """The tool that a message addresses; "" if it addresses the user."""
-        known = self._form.words | self._form.thinking
-        found = (word for word in header.split() if word.startswith("to=") and word not in known)
-        return next(found, "").removeprefix("to=").removeprefix("functions.")
-
-    def _end_call(self, pieces: list[TextPiece], ended: str = "") -> None:
-        """End a call, complete or cut by the reply's end; text that is no call is emitted as it
-        was."""
-        raw, self._call = "".join(self._call or ()), None
-        marks = self._form.calls
-        found = [Call(self._called, raw.strip())] if self._called else []
-        if not found and marks is not None:
-            found = calls_in(raw, marks)
-        if found:
-            self.calls += found
-            pieces += [
-                TextPiece(PartKind.TOOL_CALL, one.arguments, Origin.TARGET, one.name)
-                for one in found
-            ]
-            self._begin(PartKind.TEXT)
-        elif raw.strip():
-            self._put(f"{self._call_mark}{raw}{ended}", Origin.TARGET, pieces)
-        self._called = self._call_mark = ""
+    def _open_call(self, mark: str, name: str = "") -> None:
+        assert self._form.calls is not None
+        thinking = self._kind is PartKind.REASONING
+        count = len(self.calls)
+        self._call = OpenCall(self._form.calls, mark, self._tools, thinking, count)
+        if name:
+            self._call.named(name)
         self._marks = self._expected()
+
+    def _into_call(self, text: str, origin: Origin, pieces: list[TextPiece]) -> None:
+        assert self._call is not None
+        pieces += self._call.push(text, origin)
+        if self._call.done:
+            self._end_call(pieces)
+
+    def _end_call(self, pieces: list[TextPiece]) -> None:
+        """A call is whole, or its message ended; text that is no call is looked at again."""
+        call, self._call = self._call, None
+        assert call is not None
+        pieces += call.finish()
+        if call.rejected:
+            self._marks = self._expected()
+            self._put(call.mark, Origin.TARGET, pieces)
+        else:
+            self.calls += call.calls
+            self._begin(PartKind.TEXT)
+            self._marks = self._expected()
+        rest = call.given_back
+        if rest:
+            self._held, self._again = rest + self._held, True
+            self._runs.insert(0, OriginRun(len(rest), Origin.TARGET))
 
     def _change(self, mark: Mark) -> None:
         """Apply a mark's change of state, without output."""
         self._marked = True
-        if mark in (Mark.CALL, Mark.IN_CALL, Mark.CALLED):
+        if mark in (Mark.CALL, Mark.IN_CALL):
             return
         if mark in (Mark.HEADER, Mark.CLOSING):
             # one header may contain several of these marks
@@ -273,14 +284,18 @@ class TextStream:
     def _expected(self) -> tuple[str, ...]:
         """The marks and stop strings that count in the present state."""
         if self._call is not None:
-            ends = (Mark.CALLED,) if not self._called else (Mark.HEADER, Mark.BODY)
-            return tuple(text for text, mark in self._plain.items() if mark in ends)
+            # a header's marks end a call that has only its arguments
+            ends = (Mark.HEADER, Mark.BODY) if not self._call.mark else ()
+            own = self._call.form.inside
+            return tuple(
+                text for text, mark in self._plain.items() if mark in ends and text not in own
+            )
         if self._header is not None:
             inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT)
             return tuple(text for text, mark in self._plain.items() if mark in inside)
         marks = []
         for text, mark in self._plain.items():
-            if mark in (Mark.BODY, Mark.IN_CALL, Mark.CALLED):
+            if mark in (Mark.BODY, Mark.IN_CALL):
                 continue
             if (
                 self._form.anywhere
@@ -328,7 +343,10 @@ class TextStream:
             if pieces is None:
                 continue
             if self._call is not None:
-                self._call.append(text)
+                self._into_call(text, run.origin, pieces)
+                if self._call is None:
+                    # the rest is looked at again, from where the call ended
+                    return
                 continue
             if self._header is not None:
                 self._header += text

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from headstart.core.chats.parts import PartKind
-from headstart.engine.markup import calls
-from headstart.engine.markup.calls import CallMarks, calls_in
-from headstart.engine.markup.formats import format_of
+from headstart.core.events import CallStep
+from headstart.engine.markup.formats import THINK, format_of, with_calls
 from headstart.engine.markup.text_stream import TextStream
+from headstart.engine.markup.tool_calls.forms import FORMS, CallForm
 from tests.support.call_samples import CALLS, ON
 from tests.support.reply_samples import template_of
 
@@ -29,7 +29,9 @@ def test_a_call_is_neither_answer_nor_thought(
         pieces += stream.push(data[at : at + size])
     pieces += stream.finish()
     assert (stream.reasoning.strip(), stream.text.strip()) == (reasoning, text)
-    shown = [(one.name, one.text) for one in pieces if one.kind is PartKind.TOOL_CALL]
+    whole = (CallStep.WHOLE, CallStep.CUT)
+    ended = [one for one in pieces if one.kind is PartKind.TOOL_CALL and one.step in whole]
+    shown = [(one.name, one.text) for one in ended]
     assert [(name, _plain(words)) for name, words in shown] == [
         (name, _plain(words)) for name, words in calls
     ]
@@ -83,20 +85,25 @@ def test_every_familys_calls_are_read(sign: str, raw: str, count: int, tokens: b
             stream.push(b"", mark=mark)
         rest = rest[at + len(mark) :]
     stream.finish()
-    assert [(one.name, json.loads(one.arguments)) for one in stream.calls] == [
+    assert [(name, json.loads(arguments)) for name, arguments in stream.calls] == [
         ("lamp", {"on": True})
     ] * count
     assert stream.text == ""
 
 
-@pytest.mark.parametrize("marks", calls.CALLS, ids=lambda marks: marks.opens)
-def test_runs_of_marks_and_letters_end(marks: CallMarks) -> None:
-    """Each would take minutes if a search began anew at every letter."""
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_runs_of_marks_and_letters_end(form: CallForm) -> None:
+    """Each would take minutes if a search began again at every letter, and all of it is text."""
     units = (
-        "a", " ", "\n", "a.", marks.opens, *marks.inside, "<function=a", "<parameter=",
+        "a", " ", "\n", "a.", *form.opens, *form.inside, "<function=a", "<parameter=",
         "<arg_key>", "<arg_key>a</arg_key>", "<invoke name=a", "<parameter name=a", "a[CALL_ID]",
     )  # fmt: skip
     for unit in units:
-        for before in ("", "<function=a>", '<invoke name="a">', "<arg_key>"):
-            for call in calls_in(before + unit * (100_000 // len(unit)), marks):
-                json.dumps(call.arguments)
+        for before in ("", *(f"{mark}<function=a>" for mark in form.opens)):
+            stream = TextStream(form=with_calls(THINK, form), tools={})
+            text = before + unit * (20_000 // len(unit))
+            for at in range(0, len(text), 1000):
+                stream.push(text[at : at + 1000].encode())
+            stream.finish()
+            if not stream.calls:
+                assert len(stream.text.strip()) >= len(text.strip()) - len(before)

@@ -1,0 +1,191 @@
+"""Readers of calls whose arguments stand in tags, one for each. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from headstart.engine.markup.tool_calls.feed import (
+    CallArguments,
+    CallBegan,
+    CallEnded,
+    Cut,
+    Feed,
+    NotACall,
+    Reading,
+)
+from headstart.engine.markup.tool_calls.readers import Reader, checked_name
+from headstart.engine.markup.tool_calls.values import to_json, types_of
+
+_KEY = re.compile(r'(?:^|\s)(?:name|key)="([^"]*)"')
+_TYPE = re.compile(r'\s(?:string|type)="([^"]*)"')
+_CDATA = re.compile(r"\s*<!\[CDATA\[(.*)\]\]>\s*\Z", re.DOTALL)
+# what an explicit type says: of a number or an object its JSON stands in the tag
+_SAYS = {"true": "string", "string": "string"}
+
+
+class TaggedCalls(Struct, frozen=True):
+    """`begins` NAME `name_end`, then for each argument `key` KEY `key_end` VALUE `value_end`, and
+    `ends` behind the last; `closes` behind the last call.
+
+    KEY is bare, or an attribute beside others. Between tags white space is free.
+    """
+
+    begins: str
+    name_end: str
+    key: str
+    key_end: str
+    value_end: str
+    ends: str
+    closes: tuple[str, ...] = ()
+    # between the key's end and the value
+    value: str = ""
+    # a value stands on lines of its own: the line breaks around it are not part of it
+    lines: bool = False
+
+    # a literal behind the opening mark
+    leads: str = ""
+    # a value may consist of tags of its own: items, and keys
+    nested: bool = False
+
+    def read(self, feed: Feed) -> Reading[None]:
+        if self.leads:
+            yield from feed.literal(self.leads)
+        if not self.begins:
+            yield from self._call(feed, feed.name)
+            return
+        yield from feed.literal(self.begins)
+        while True:
+            yield from self._call(feed, "")
+            if (yield from feed.one_of(self.begins, *self.closes, "")) != self.begins:
+                return
+
+    def _call(self, feed: Feed, name: str) -> Reading[None]:
+        mark = ""
+        if not name and self.begins:
+            head, _ = yield from feed.until(self.name_end)
+        elif not name:
+            # the name ends where the first key begins
+            head, mark = yield from feed.until(self.key, self.ends)
+            head = head.partition(self.name_end)[0] if self.name_end else head
+        name = checked_name(name or head.strip().strip('"'))
+        yield CallBegan(name)
+        schema = feed.schemas(name)
+        before = "{"
+        while True:
+            mark = mark or (yield from feed.one_of(self.key, self.ends))
+            if mark == self.ends:
+                break
+            head, _ = yield from feed.until(self.key_end)
+            if self.value:
+                yield from feed.literal(self.value)
+            key, types = _key(head, schema)
+            yield CallArguments(f"{before}{json.dumps(key, ensure_ascii=False)}: ")
+            yield from self._value(feed, self.value_end.replace("KEY", key), types)
+            before, mark = ", ", ""
+        if before == "{" and not self.begins and schema is None:
+            # a word between two tags
+            raise NotACall
+        yield CallArguments("{}" if before == "{" else "}")
+        yield CallEnded()
+
+    def _value(self, feed: Feed, end: str, types: frozenset[str]) -> Reading[None]:
+        """A value up to `end` that is followed by another key or the end of the call: the text of
+        a value may have such a tag in it."""
+        streams = types == {"string"}
+        if streams:
+            yield CallArguments('"')
+        begins = feed.at
+        try:
+            told = yield from self._upto(feed, end, streams)
+        except Cut:
+            if not streams:
+                yield CallArguments(to_json(self._bare(feed.text[begins:]), types))
+            raise
+        at = feed.at - len(end)
+        if streams:
+            last = at - 1 if self.lines and at > begins and feed.text[at - 1] == "\n" else at
+            first = self._first(feed, begins)
+            yield CallArguments(
+                _escaped(feed.text[max(first, told) : max(last, told, first)]) + '"'
+            )
+            return
+        yield CallArguments(to_json(self._bare(feed.text[begins:at]), types))
+
+    def _upto(self, feed: Feed, end: str, streams: bool) -> Reading[int]:
+        """Pass over a value and its end; returns how far its text was told."""
+        begins = looked = told = feed.at
+        while True:
+            at = feed.text.find(end, looked)
+            if at >= 0 and (follows := self._follows(feed, at + len(end))) is not None:
+                if follows:
+                    feed.at = at + len(end)
+                    return told
+                looked = at + 1
+                continue
+            if streams:
+                sure = at if at >= 0 else max(told, len(feed.text) - len(end))
+                yield from self._stream(feed, begins, told, sure)
+                told = max(told, self._sure(feed, begins, sure))
+            looked = at if at >= 0 else max(looked, len(feed.text) - len(end) + 1)
+            yield from feed.more()
+
+    def _first(self, feed: Feed, begins: int) -> int:
+        return begins + (self.lines and feed.text.startswith("\n", begins))
+
+    def _sure(self, feed: Feed, begins: int, upto: int) -> int:
+        """The end of what is certainly text of the value."""
+        while self.lines and upto > begins and feed.text[upto - 1] == "\n":
+            upto -= 1
+        return upto
+
+    def _stream(self, feed: Feed, begins: int, told: int, upto: int) -> Reading[None]:
+        first, upto = max(self._first(feed, begins), told), self._sure(feed, begins, upto)
+        if upto > first:
+            yield CallArguments(_escaped(feed.text[first:upto]))
+
+    def _follows(self, feed: Feed, at: int) -> bool | None:
+        """True if a key or the call's end stands at `at`, None while that is not known."""
+        rest = feed.text[at:].lstrip()
+        ways = [one for one in (self.key, self.ends) if one]
+        if any(rest.startswith(one) for one in ways):
+            return True
+        if any(one.startswith(rest) for one in ways):
+            return True if feed.ended else None
+        return False
+
+    def _bare(self, text: str) -> str:
+        if self.lines:
+            text = text.removeprefix("\n").removesuffix("\n")
+        found = _CDATA.match(text)
+        return found[1] if found is not None else text
+
+
+def _key(head: str, schema: Mapping[str, Any] | None) -> tuple[str, frozenset[str]]:
+    """An argument's name and its types, from its tag."""
+    named, typed = _KEY.search(f" {head}"), _TYPE.search(head)
+    key = named[1] if named is not None else head.strip().strip('"')
+    if typed is not None:
+        says = _SAYS.get(typed[1])
+        return key, frozenset({says}) if says else frozenset({"json"})
+    return key, types_of(schema, key)
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+class TagsOr(Struct, frozen=True):
+    """Calls that begin with a tag, or with a name."""
+
+    tags: Reader
+    names: Reader
+
+    def read(self, feed: Feed) -> Reading[None]:
+        first = yield from feed.peek()
+        reader = self.tags if first == "<" else self.names
+        yield from reader.read(feed)

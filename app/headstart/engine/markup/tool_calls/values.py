@@ -1,0 +1,87 @@
+"""Values of tagged calls: text between tags to JSON and back, as a tool's schema has them. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+# types whose values are written as JSON; strings are written as they are
+_WORDS = {"true": True, "false": False, "null": None, "none": None}
+
+
+def types_of(schema: Mapping[str, Any] | None, key: str) -> frozenset[str]:
+    """JSON types that a tool's schema allows for an argument; empty where it does not say."""
+    properties = (schema or {}).get("properties")
+    found = properties.get(key) if isinstance(properties, Mapping) else None
+    return _types(found, schema or {}, 0)
+
+
+def _types(found: Any, root: Mapping[str, Any], depth: int) -> frozenset[str]:
+    if not isinstance(found, Mapping) or depth > 8:
+        return frozenset()
+    if isinstance(named := found.get("$ref"), str):
+        return _types(_target(root, named), root, depth + 1)
+    kind = found.get("type")
+    if isinstance(kind, str):
+        return frozenset({kind})
+    if isinstance(kind, list):
+        return frozenset(one for one in kind if isinstance(one, str))
+    values = found.get("enum", [found["const"]] if "const" in found else None)
+    if isinstance(values, list):
+        return frozenset(map(_type_of, values))
+    for key in ("anyOf", "oneOf", "allOf"):
+        if isinstance(several := found.get(key), list):
+            return frozenset().union(*(_types(one, root, depth + 1) for one in several))
+    return frozenset({"object"}) if "properties" in found else frozenset()
+
+
+def _target(root: Mapping[str, Any], named: str) -> Any:
+    found: Any = root
+    for name in named.removeprefix("#/").split("/"):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def _type_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    for kind, name in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
+        if isinstance(value, kind):
+            return name
+    return "array" if isinstance(value, list) else "object"
+
+
+def to_json(text: str, types: frozenset[str]) -> str:
+    """The JSON of a value that was written as text. The schema decides between a string and
+    other values; where it does not say, what reads as JSON is JSON."""
+    if types == {"string"}:
+        return json.dumps(text, ensure_ascii=False)
+    bare = text.strip()
+    value: Any
+    if bare.casefold() in _WORDS and not (types and types <= {"string", "number", "integer"}):
+        # Python's words, too
+        value = _WORDS[bare.casefold()]
+        if not types or _type_of(value) in types:
+            return json.dumps(value)
+    try:
+        value = json.loads(bare, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return json.dumps(text, ensure_ascii=False)
+    kind = _type_of(value)
+    if types and kind not in types and not (kind == "integer" and "number" in types):
+        if "string" in types:
+            return json.dumps(text, ensure_ascii=False)
+        if kind == "string" and types & {"number", "integer", "boolean", "object", "array"}:
+            # quotes around a number or an object
+            return to_json(value, types)
+    return bare
+
+
+def _no_constant(_text: str) -> Any:
+    raise ValueError
+
+
+def to_text(value: Any) -> str:
+    """A value as templates write it between tags: strings as they are, the rest as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
