@@ -23,6 +23,11 @@ SIZE = (
         "{% set b=([none]*1000)|map('default',a,true)|list %}"
         "{% set c=([none]*1000)|map('default',b,true)|list %}{{ c|tojson|length }}"
     ),
+    MEGA
+    + "{% set l=[] %}{% for i in range(9999) %}{{ l.append(m) or '' }}{% endfor %}{{ l|join }}",
+    MEGA + "{% set l=[] %}{% for i in range(99999) %}{{ l.append(m ~ i) or '' }}{% endfor %}",
+    "{% set l=[1] %}{% for i in l %}{{ l.append(i) or '' }}{% endfor %}",
+    "{% set l=['x'*999] %}{% for i in range(60) %}{{ l.append(l) }}{% endfor %}{{ l|string }}",
     MEGA + "{{ m|title|length }}",
     MEGA + "{{ m|wordcount }}",
     MEGA + "{{ m.split()|length }}",

@@ -27,10 +27,19 @@ class PromptImage(Struct, frozen=True):
         return f"PromptImage({self.label!r}, {self.media_type!r}, {len(self.data)} bytes)"
 
 
+class PromptCall(Struct, frozen=True):
+    """A tool call in a prompt; `arguments` is JSON, or the text that the model wrote for it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
 class PromptMessage(Struct, frozen=True):
     """One message as the chat template gets it; `key` identifies it for context rules.
 
-    `reasoning` is the model's reasoning before the text; templates keep or drop it.
+    `reasoning` is the model's reasoning before the text; templates keep or drop it. `calls` follow
+    the text of a reply; a result (role TOOL) has the call's id and the tool's name.
     """
 
     role: Role
@@ -39,6 +48,9 @@ class PromptMessage(Struct, frozen=True):
     reasoning: str = ""
     # images before the text, for models with vision
     images: tuple[PromptImage, ...] = ()
+    calls: tuple[PromptCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
 
 
 class WrittenSoFar(Struct, frozen=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import itertools
+import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -20,10 +21,12 @@ from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
 from headstart.core.settings.schema import THINKING, Thinking
 from headstart.core.told import Told, told
+from headstart.core.tools import ToolSpec
 from headstart.engine.markup.formats import ReplyFormat, format_of
 from headstart.engine.sandbox import rendering
 from headstart.engine.sandbox.budget import TooMuch, allowance
 from headstart.engine.sandbox.sizes import check_prompt
+from headstart.engine.tool_messages import PLAIN_WAY, CallWay, given_calls, given_tools, template_id
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -109,12 +112,21 @@ class ChatTemplate(Struct, frozen=True):
         """The code of the phrase that names a fallback."""
         return "form-chatml" if self.source == CHATML else "form-plain"
 
-    def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
-        """The prompt as text, up to the start of the assistant's reply; raises TemplateError."""
-        told_so = self._told(nearest(thinking, self.efforts))
+    def render(
+        self,
+        messages: Sequence[PromptMessage],
+        thinking: Thinking = "auto",
+        tools: Sequence[ToolSpec] = (),
+        way: CallWay = PLAIN_WAY,
+    ) -> str:
+        """The prompt as text, up to the start of the assistant's reply; raises TemplateError.
+
+        `way`: how calls are given to the template.
+        """
+        told_so = self._told(nearest(thinking, self.efforts)) | self._offered(tools)
         given = _merged(messages) if self.merges else messages
         try:
-            return self._call(given, told_so)
+            return self._call(given, told_so, way)
         except RecursionError as error:
             raise TemplateError("it calls itself without end") from error
         except jinja2.TemplateError as error:
@@ -123,32 +135,52 @@ class ChatTemplate(Struct, frozen=True):
                 raise TemplateError(f"{error}" or type(error).__name__) from error
             # many templates want a question first, and an answer after each
             with _as_template_error():
-                return self._call(turns, told_so)
+                return self._call(turns, told_so, way)
         except Exception as error:
             # a template is untrusted code: any exception is its own fault
             raise TemplateError(f"{error}" or type(error).__name__) from error
 
-    def _call(self, messages: Sequence[PromptMessage], thinking: dict[str, Any]) -> str:
+    def _offered(self, tools: Sequence[ToolSpec]) -> dict[str, Any]:
+        """The template's variables for tools."""
+        if not tools:
+            # a copy: templates may change lists
+            return {
+                name: [] if value == [] else value for name, value in _TOOLS[self.tools].items()
+            }
+        given = given_tools(tools)
+        as_text = {"functions", "xml_tools"} & self._variables
+        return {"tools": given} | dict.fromkeys(as_text, json.dumps(given, ensure_ascii=False))
+
+    def _call(
+        self, messages: Sequence[PromptMessage], told_so: dict[str, Any], way: CallWay
+    ) -> str:
         values = {
-            "messages": [self._given(message) for message in messages],
+            "messages": [self._given(message, way) for message in messages],
             "add_generation_prompt": True,
             "bos_token": self.begin_text,
             "eos_token": self.end_text,
-            **_TOOLS[self.tools],
-            **thinking,
+            **told_so,
         }
         if "datetime" in self._variables:
             values["datetime"] = datetime.date.today().strftime("%d %B %Y")
         prompt = rendering.render(self.source, values)
-        check_prompt(prompt, sum(len(one.text) + len(one.reasoning) for one in messages))
+        calls = sum(len(call.arguments) for one in messages for call in one.calls)
+        texts = sum(len(one.text) + len(one.reasoning) for one in messages)
+        check_prompt(prompt, texts + calls + len(str(told_so.get("tools", ""))))
         return prompt
 
-    def _given(self, message: PromptMessage) -> dict[str, Any]:
+    def _given(self, message: PromptMessage, way: CallWay) -> dict[str, Any]:
         content = [{"type": "text", "text": message.text}] if self.lists else message.text
         given: dict[str, Any] = {"role": message.role.value, "content": content}
         if message.reasoning:
             # each template uses one of these names, and keeps or drops the reasoning itself
             given["reasoning_content"] = given["thinking"] = message.reasoning
+        if message.calls:
+            given["tool_calls"] = given_calls(message.calls, way.as_text)
+            if way.null and not message.text:
+                given["content"] = None
+        if message.role is Role.TOOL:
+            given |= {"name": message.name, "tool_call_id": template_id(message.call_id)}
         return given
 
     @property
@@ -291,13 +323,17 @@ def _in_turns(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
         last = found[-1] if found else None
         if one.role is Role.ASSISTANT and (last is None or last.role is Role.SYSTEM):
             found.append(PromptMessage(Role.USER, "", f"before {one.key}"))
-        elif last is not None and last.role is one.role:
+        elif last is not None and last.role is one.role and not _of_tools(last, one):
             text = f"{last.text}\n\n{one.text}"
             images = last.images + one.images
             found[-1] = msgspec.structs.replace(last, text=text, key=one.key, images=images)
             continue
         found.append(one)
     return found
+
+
+def _of_tools(*messages: PromptMessage) -> bool:
+    return any(one.calls or one.role is Role.TOOL for one in messages)
 
 
 def _merged(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:

@@ -16,7 +16,15 @@ HELLO = [PromptMessage(Role.USER, "Hello")]
     "source",
     [
         "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-        "{{ messages.append({}) }}",
+        "{{ messages.clear() }}",
+        "{{ messages[0].update(role='user') }}",
+        "{% for one in messages %}{{ messages.append(one) or '' }}{% endfor %}",
+        "{% set l = [1] %}{{ l.append(l) or '' }}{{ l|tojson }}",
+        "{% set l = ['x'] %}{{ l.append(l) or '' }}{{ l.append(l) or '' }}{{ l ~ '' }}{{ 1 / 0 }}",
+        (
+            "{% set l = [[]] %}{% for i in range(90000) %}{{ l.append([l[-1]]) or '' }}{% endfor %}"
+            "{{ l|string }}{{ 1 / 0 }}"
+        ),
         "{{ cycler.__init__.__globals__.os.popen('id').read() }}",
         "{% include '/etc/passwd' %}",
         "{{ range(10**9) | list }}",

@@ -18,10 +18,6 @@ from msgspec.structs import replace
 from headstart.core.requests import WrittenSoFar
 from headstart.engine.markup.tool_calls.forms import CallForm, form_of
 
-_GIGACHAT = "function call"
-# Kimi K3
-_TOOL = re.compile(r'\Acall tool="([^"]+)"')
-
 
 class Mark(Enum):
     """Meaning of a mark."""
@@ -59,6 +55,8 @@ class ReplyFormat(Struct, frozen=True):
     anywhere: bool = False
     # a header of other words is the start of reasoning, not of the answer
     nameless_thoughts: bool = False
+    # finds the name of the called tool in a header
+    caller: str = ""
     # the form of tool calls
     calls: CallForm | None = None
     # the template is of this family if it contains all of these; `opens` if empty
@@ -71,15 +69,8 @@ class ReplyFormat(Struct, frozen=True):
     def tool_in(self, header: str) -> str | None:
         """The tool that a message with this header calls, "" where its text says it; None where
         the message is for the user."""
-        if header.strip() == _GIGACHAT:
-            return ""
-        named = _TOOL.search(header)
-        if named is not None:
-            return named[1]
-        known = self.words | self.thinking
-        found = (word for word in header.split() if word.startswith("to=") and word not in known)
-        name = next(found, "").removeprefix("to=").removeprefix("functions.")
-        return name or None
+        found = re.search(self.caller, header.strip()) if self.caller else None
+        return None if found is None else found[1]
 
     def going_on(self, so_far: WrittenSoFar, opened: bool) -> list[tuple[str, bool]]:
         """A reply's beginning as the model would have written it: pieces, each with True for a
@@ -127,6 +118,7 @@ FORMATS = (
         thinking=frozenset({"analysis"}),
         words=frozenset({"assistant", "analysis", "final", "commentary"}),
         anywhere=True,
+        caller=r"to=(?!assistant\b|user\b)(?:functions\.)?(\S+)",
         signs=("<|channel|>", "<|message|>"),
     ),
     # Muse Glimmer: a message's recipient determines its kind
@@ -143,6 +135,7 @@ FORMATS = (
         thinking=frozenset({"to=self"}),
         words=frozenset({"assistant", "to=self", "to=user"}),
         anywhere=True,
+        caller=r"to=(?!self\b|user\b|assistant\b)(\S+)",
         signs=("<|start|>", "<|message|>", "<|eom|>"),
     ),
     # Solar Open
@@ -169,6 +162,7 @@ FORMATS = (
         turns="",
         words=frozenset({"assistant"}),
         anywhere=True,
+        caller=r"\Afunction call()\Z",
         signs=("<|message_sep|>", "<|role_sep|>"),
     ),
     # Kimi K3
@@ -186,6 +180,7 @@ FORMATS = (
         thinking=frozenset({"think"}),
         words=frozenset({"think", "response", "message", 'role="assistant"'}),
         anywhere=True,
+        caller=r'\Acall tool="([^"]+)"',
         signs=("<|open|>", "<|close|>", "<|sep|>"),
     ),
     # Gemma 4: a channel's name ends with its line
@@ -283,6 +278,7 @@ FORMATS = (
         turns="",
         begins="all\n",
         words=frozenset({"all"}),
+        caller=r"\A(?!all\Z)([\w.\-]+)\Z",
         signs=(">>>all",),
     ),
     THINK,
@@ -297,9 +293,10 @@ def format_of(template: str) -> ReplyFormat:
     return with_calls(form, form_of(template))
 
 
-def with_calls(form: ReplyFormat, calls: CallForm | None) -> ReplyFormat:
-    """The format with calls in this form; a bare one needs tools that were offered."""
-    if calls is None or calls.bare:
+def with_calls(form: ReplyFormat, calls: CallForm | None, offered: bool = False) -> ReplyFormat:
+    """The format with calls in this form. A call that begins like any JSON counts only if tools
+    are `offered`."""
+    if calls is None or (calls.bare and not offered):
         return form
     marks = dict.fromkeys(calls.opens, Mark.CALL) | dict.fromkeys(calls.inside, Mark.IN_CALL)
     return replace(form, marks=marks | dict(form.marks), calls=calls)

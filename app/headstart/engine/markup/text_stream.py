@@ -43,6 +43,7 @@ class TextStream:
         # None outside a header
         self._header: str | None = None
         self._tools = tools
+        self._bare_calls = form.calls is not None and form.calls.bare
         # whether text that was given to a call is to be looked at again
         self._again = False
         self._call: OpenCall | None = None
@@ -222,7 +223,7 @@ class TextStream:
                     return
             elif mark is Mark.BODY and (tool := self._form.tool_in(header)) is not None:
                 self._begin(PartKind.TEXT)
-                self._open_call("", tool)
+                self._open_call(f"{header}{text}", tool)
                 return
         self._change(mark)
 
@@ -233,6 +234,8 @@ class TextStream:
         self._call = OpenCall(self._form.calls, mark, self._tools, thinking, count)
         if name:
             self._call.named(name)
+        if self._bare_calls:
+            self._call.push(mark, Origin.TARGET)
         self._marks = self._expected()
 
     def _into_call(self, text: str, origin: Origin, pieces: list[TextPiece]) -> None:
@@ -254,6 +257,8 @@ class TextStream:
             self._begin(PartKind.TEXT)
             self._marks = self._expected()
         rest = call.given_back
+        if call.rejected and self._bare_calls:
+            rest = rest.removeprefix(call.mark)
         if rest:
             self._held, self._again = rest + self._held, True
             self._runs.insert(0, OriginRun(len(rest), Origin.TARGET))
@@ -285,13 +290,13 @@ class TextStream:
         """The marks and stop strings that count in the present state."""
         if self._call is not None:
             # a header's marks end a call that has only its arguments
-            ends = (Mark.HEADER, Mark.BODY) if not self._call.mark else ()
+            ends = (Mark.HEADER, Mark.BODY) if self._call.form.header else ()
             own = self._call.form.inside
             return tuple(
                 text for text, mark in self._plain.items() if mark in ends and text not in own
             )
         if self._header is not None:
-            inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT)
+            inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT, Mark.CALL)
             return tuple(text for text, mark in self._plain.items() if mark in inside)
         marks = []
         for text, mark in self._plain.items():
@@ -299,7 +304,7 @@ class TextStream:
                 continue
             if (
                 self._form.anywhere
-                or mark is Mark.CALL
+                or (mark is Mark.CALL and (self._fresh or not self._bare_calls))
                 or (mark is Mark.TEXT and (self._kind is PartKind.REASONING))
                 or (mark is Mark.TEXT and self._marked and self._fresh)
                 or (mark is Mark.SAME and self._marked)

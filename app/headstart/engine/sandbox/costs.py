@@ -23,6 +23,8 @@ _MOST_INDENT = 1000
 _LONGEST_ODD = 20_000
 # overhead in bytes of each separate text, and of each value written as JSON
 _TEXT, _VALUE = 80, 120
+# bytes of an item that is appended to a list
+_ITEM = 32
 # bytes per character where a regular expression splits a text into words
 _WORDS = 64
 _WHITE = " \n\t\r\f\v"
@@ -42,6 +44,8 @@ def check_call(called: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -
             charge(8 * sys.getsizeof(owner))
         else:
             check(owner, given)
+    elif isinstance(owner, list):
+        charge(_ITEM)
     elif isinstance(owner, int | float):
         _check_width([*arguments, *named.values()], _MOST_INDENT)
 

@@ -202,6 +202,12 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
             return held[attribute] if attribute in held else self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
 
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Lists may grow and shrink: the values that a template is given are its own."""
+        if type(obj) is list and attr in ("append", "pop"):
+            return True
+        return super().is_safe_attribute(obj, attr, value)
+
     def getitem(self, obj: Any, argument: Any) -> Any:
         tick()
         return super().getitem(obj, argument)

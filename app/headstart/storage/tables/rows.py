@@ -271,7 +271,9 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
 def role_of(name: object, model: object) -> Role:
     """A message's role, or one derived for a damaged role: text that a model wrote is a reply."""
     found = _one_of(Role, name)
-    return found if found is not None else Role.ASSISTANT if model else Role.USER
+    if found is None or found is Role.TOOL:
+        return Role.ASSISTANT if model else Role.USER
+    return found
 
 
 def _error(stored: str | None) -> str | None:

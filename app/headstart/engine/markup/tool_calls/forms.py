@@ -60,7 +60,7 @@ _MINIMAX_3 = "]<]minimax[>["
 FORMS = (
     # gpt-oss
     CallForm(
-        "harmony", (), BodyCalls(), ("<|channel|>", "<|message|>"),
+        "harmony", (), BodyCalls(programs=True), ("<|channel|>", "<|message|>"),
         several=False, header=True,
     ),
     # Muse Glimmer
@@ -84,13 +84,13 @@ FORMS = (
     ),
     # Functionary 3.2
     CallForm("addressee", (), BodyCalls(), (">>>all",), header=True),
-    # GigaChat 3
-    CallForm(
-        "role", (), JsonCalls(), ("function call", "<|role_sep|>"), several=False, header=True,
-    ),
     CallForm(
         "function_call", ("<|function_call|>",), JsonCalls(),
         ("<|function_call|>",), several=False,
+    ),
+    # GigaChat 3
+    CallForm(
+        "role", (), JsonCalls(), ("function call", "<|role_sep|>"), several=False, header=True,
     ),
     CallForm(
         "kimi", ("<|tool_calls_section_begin|>",),
@@ -204,7 +204,7 @@ FORMS = (
         "function name", ("<function name=",),
         TaggedCalls(
             begins="", name_end=">", key="<param name=", key_end=">", value_end="</param>",
-            ends="</function>",
+            ends="</function>", cdata=True,
         ),
         ("<function name=",), ("</function>",),
     ),

@@ -192,14 +192,18 @@ class NamedCalls(Struct, frozen=True):
 
 
 class BodyCalls(Struct, frozen=True):
-    """Arguments alone, as an object: the header before them has the name."""
+    """Arguments alone: the header before them has the name. `programs`: they may be any text."""
+
+    programs: bool = False
 
     def read(self, feed: Feed) -> Reading[None]:
         yield CallBegan(checked_name(feed.name))
         if (yield from feed.peek()) == "{":
             yield from feed.value(shown=True)
+        elif not self.programs:
+            raise NotACall
         else:
-            # a program, or a question: all of the message
+            # all of the message
             try:
                 while True:
                     yield from feed.more()

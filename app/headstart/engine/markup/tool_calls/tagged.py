@@ -19,11 +19,12 @@ from headstart.engine.markup.tool_calls.feed import (
     Reading,
 )
 from headstart.engine.markup.tool_calls.readers import Reader, checked_name
-from headstart.engine.markup.tool_calls.values import to_json, types_of
+from headstart.engine.markup.tool_calls.values import part_of, to_json, types_in, types_of
 
 _KEY = re.compile(r'(?:^|\s)(?:name|key)="([^"]*)"')
 _TYPE = re.compile(r'\s(?:string|type)="([^"]*)"')
-_CDATA = re.compile(r"\s*<!\[CDATA\[(.*)\]\]>\s*\Z", re.DOTALL)
+_CDATA, _CDATA_END = "<![CDATA[", "]]>"
+_DEEPEST = 50
 # what an explicit type says: of a number or an object its JSON stands in the tag
 _SAYS = {"true": "string", "string": "string"}
 
@@ -51,6 +52,8 @@ class TaggedCalls(Struct, frozen=True):
     leads: str = ""
     # a value may consist of tags of its own: items, and keys
     nested: bool = False
+    # a value may be enclosed as XML has it, so that marks in it mean nothing
+    cdata: bool = False
 
     def read(self, feed: Feed) -> Reading[None]:
         if self.leads:
@@ -85,7 +88,12 @@ class TaggedCalls(Struct, frozen=True):
                 yield from feed.literal(self.value)
             key, types = _key(head, schema)
             yield CallArguments(f"{before}{json.dumps(key, ensure_ascii=False)}: ")
-            yield from self._value(feed, self.value_end.replace("KEY", key), types)
+            end = self.value_end.replace("KEY", key)
+            if self.nested and types != {"string"}:
+                text, _ = yield from feed.until(end)
+                yield CallArguments(nested_json(text, self.key, part_of(schema, key), schema))
+            else:
+                yield from self._value(feed, end, types)
             before, mark = ", ", ""
         if before == "{" and not self.begins and schema is None:
             # a word between two tags
@@ -99,6 +107,8 @@ class TaggedCalls(Struct, frozen=True):
         streams = types == {"string"}
         if streams:
             yield CallArguments('"')
+        if self.cdata and (yield from self._begins_cdata(feed)):
+            end = f"{_CDATA_END}{end}"
         begins = feed.at
         try:
             told = yield from self._upto(feed, end, streams)
@@ -159,10 +169,16 @@ class TaggedCalls(Struct, frozen=True):
         return False
 
     def _bare(self, text: str) -> str:
-        if self.lines:
-            text = text.removeprefix("\n").removesuffix("\n")
-        found = _CDATA.match(text)
-        return found[1] if found is not None else text
+        return text.removeprefix("\n").removesuffix("\n") if self.lines else text
+
+    def _begins_cdata(self, feed: Feed) -> Reading[bool]:
+        while len(feed.text) - feed.at < len(_CDATA):
+            if not _CDATA.startswith(feed.text[feed.at :]):
+                return False
+            yield from feed.more()
+        found = feed.text.startswith(_CDATA, feed.at)
+        feed.at += len(_CDATA) if found else 0
+        return found
 
 
 def _key(head: str, schema: Mapping[str, Any] | None) -> tuple[str, frozenset[str]]:
@@ -189,3 +205,28 @@ class TagsOr(Struct, frozen=True):
         first = yield from feed.peek()
         reader = self.tags if first == "<" else self.names
         yield from reader.read(feed)
+
+
+def nested_json(text: str, mark: str, part: Any, root: Mapping[str, Any] | None) -> str:
+    """The JSON of a value that has a tag for each key or item, each behind `mark`."""
+    return _nested(text, mark, part, root or {}, 0)
+
+
+def _nested(text: str, mark: str, part: Any, root: Mapping[str, Any], depth: int) -> str:
+    if mark not in text or depth > _DEEPEST:
+        return to_json(text, types_in(part, root))
+    found: list[tuple[str, str]] = []
+    at = text.find(mark)
+    while at >= 0:
+        key, _, _ = text[at + len(mark) :].partition(">")
+        begins = at + len(mark) + len(key) + 1
+        end = text.find(f"{mark}/{key}>", begins)
+        if not key or end < 0:
+            raise NotACall
+        inner = _nested(text[begins:end], mark, part_of(part, key), root, depth + 1)
+        found.append((key, inner))
+        at = text.find(mark, end + len(mark))
+    if all(key == "item" for key, _ in found):
+        return f"[{', '.join(inner for _, inner in found)}]"
+    pairs = (f"{json.dumps(key, ensure_ascii=False)}: {inner}" for key, inner in found)
+    return f"{{{', '.join(pairs)}}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +11,24 @@ from typing import Any
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 
 
+def part_of(schema: Any, key: str) -> Any:
+    """The schema of an object's value; of a list's items for "item"."""
+    if not isinstance(schema, Mapping):
+        return None
+    if schema.get("type") == "array" or "items" in schema:
+        return schema.get("items")
+    properties = schema.get("properties")
+    return properties.get(key) if isinstance(properties, Mapping) else None
+
+
 def types_of(schema: Mapping[str, Any] | None, key: str) -> frozenset[str]:
     """JSON types that a tool's schema allows for an argument; empty where it does not say."""
-    properties = (schema or {}).get("properties")
-    found = properties.get(key) if isinstance(properties, Mapping) else None
-    return _types(found, schema or {}, 0)
+    return types_in(part_of(schema, key), schema or {})
+
+
+def types_in(part: Any, root: Mapping[str, Any]) -> frozenset[str]:
+    """JSON types of a part of a schema; `root` has its definitions."""
+    return _types(part, root, 0)
 
 
 def _types(found: Any, root: Mapping[str, Any], depth: int) -> frozenset[str]:
@@ -56,7 +70,7 @@ def to_json(text: str, types: frozenset[str]) -> str:
     """The JSON of a value that was written as text. The schema decides between a string and
     other values; where it does not say, what reads as JSON is JSON."""
     if types == {"string"}:
-        return json.dumps(text, ensure_ascii=False)
+        return _quoted(text)
     bare = text.strip()
     value: Any
     if bare.casefold() in _WORDS and not (types and types <= {"string", "number", "integer"}):
@@ -67,15 +81,28 @@ def to_json(text: str, types: frozenset[str]) -> str:
     try:
         value = json.loads(bare, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        return json.dumps(text, ensure_ascii=False)
+        return _of_python(bare) if types and "string" not in types else _quoted(text)
     kind = _type_of(value)
     if types and kind not in types and not (kind == "integer" and "number" in types):
         if "string" in types:
-            return json.dumps(text, ensure_ascii=False)
+            return _quoted(text)
         if kind == "string" and types & {"number", "integer", "boolean", "object", "array"}:
             # quotes around a number or an object
             return to_json(value, types)
     return bare
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _of_python(text: str) -> str:
+    """The JSON of a list or an object in Python's words."""
+    try:
+        value = ast.literal_eval(text) if text[:1] in ("[", "{", "(") else text
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return _quoted(text)
 
 
 def _no_constant(_text: str) -> Any:

@@ -22,6 +22,14 @@ from headstart.engine.markup.tool_calls.readers import checked_name
 
 # characters of one list of calls in Python: its parser recurses
 _LONGEST = 200_000
+# a string ends at a quotation mark before a delimiter
+_TEXT = re.compile(
+    r"'(?P<one>(?:[^'\\]|\\.|'(?!\s*(?:[,)\]}:]|\Z)))*)'"
+    r'|"(?P<two>(?:[^"\\]|\\.|"(?!\s*(?:[,)\]}:]|\Z)))*)"',
+    re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -44,11 +52,17 @@ def _python(text: str) -> list[tuple[str, dict[str, Any]]]:
     if len(text) > _LONGEST:
         raise NotACall
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(_TEXT.sub(_as_python, text.strip()), mode="eval").body
         calls = tree.elts if isinstance(tree, ast.List) else [tree]
         return [_of_call(call) for call in calls]
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise NotACall from None
+
+
+def _as_python(found: re.Match[str]) -> str:
+    """A string with what templates leave in it: line breaks, and the quotation marks around it."""
+    inner = found["one"] if found["one"] is not None else found["two"]
+    return repr(_ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), inner))
 
 
 def _of_call(call: ast.expr) -> tuple[str, dict[str, Any]]:

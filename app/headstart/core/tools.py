@@ -1,0 +1,75 @@
+"""Tools that a model may call, as values. Pure."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+# characters of the part of a call's id that templates are given: two families want nine
+ID_LENGTH = 9
+_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# longest name of a tool, as servers take it
+LONGEST_NAME = 64
+
+
+class ToolSpec(Struct, frozen=True):
+    """A tool. `schema`: JSON Schema of its arguments, an object, as JSON text with its keys in
+    the order in which they were written."""
+
+    name: str
+    description: str
+    schema: str = '{"type": "object", "properties": {}}'
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The schema as a value; an object without properties where it is not one."""
+        try:
+            found = json.loads(self.schema)
+        except ValueError:
+            found = None
+        return found if isinstance(found, dict) else {"type": "object", "properties": {}}
+
+
+class Choosing(StrEnum):
+    """Freedom of a model to call tools."""
+
+    NONE = "none"
+    AUTO = "auto"
+    # at least one call
+    REQUIRED = "required"
+    # a call of one tool
+    NAMED = "named"
+
+
+class ToolChoice(Struct, frozen=True):
+    """`name`: the tool, for NAMED."""
+
+    choosing: Choosing = Choosing.AUTO
+    name: str = ""
+
+
+class Tools(Struct, frozen=True):
+    """The tools of a request. `several`: one reply may call more than one."""
+
+    specs: tuple[ToolSpec, ...] = ()
+    choice: ToolChoice = ToolChoice()
+    several: bool = True
+
+    def __bool__(self) -> bool:
+        return bool(self.specs) and self.choice.choosing is not Choosing.NONE
+
+    @property
+    def schemas(self) -> dict[str, dict[str, Any]]:
+        return {spec.name: spec.parameters for spec in self.specs}
+
+
+NO_TOOLS = Tools()
+
+
+def new_call_id() -> str:
+    """An id for a call that no other call has."""
+    return "call_" + "".join(secrets.choice(_LETTERS) for _ in range(ID_LENGTH))

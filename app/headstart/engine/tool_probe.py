@@ -1,0 +1,143 @@
+"""Finds how a chat template takes tools: made-up calls are rendered and read back. Pure.
+
+Source: llama.cpp's docs/autoparser.md, which finds the form of calls by differences between
+renderings; here a table has the forms, and rendering proves the one that its signs suggest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from headstart.core.chats.values import Role
+from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.tools import ToolSpec
+from headstart.engine.markup.formats import ReplyFormat, with_calls
+from headstart.engine.markup.text_stream import TextStream
+from headstart.engine.markup.tool_calls.forms import GENERIC, CallForm, form_of
+from headstart.engine.template import ChatTemplate, TemplateError
+from headstart.engine.tool_messages import PLAIN_WAY, CallWay
+
+_QUESTION, _RESULT = "zq question qz", "zq result qz"
+_WEATHER = ToolSpec(
+    "probe_weather",
+    "The weather of a place.",
+    json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "a"},
+                "days": {"type": "integer", "description": "b"},
+                "ratio": {"type": "number", "description": "c"},
+                "detailed": {"type": "boolean", "description": "d"},
+                "tags": {"type": "array", "items": {"type": "string"}, "description": "e"},
+                "where": {"type": "object", "additionalProperties": True, "description": "f"},
+            },
+            "required": ["city"],
+        }
+    ),
+)
+_HARBOUR = {"harbour": {"type": "string", "description": "a"}}
+_TIDE = ToolSpec(
+    "probe_tide",
+    "The tide of a harbour.",
+    json.dumps({"type": "object", "properties": _HARBOUR, "required": ["harbour"]}),
+)
+_TOOLS = (_WEATHER, _TIDE)
+_FIRST = PromptCall("call_a1B2c3D4e", "probe_weather", '{"city": "Oslo", "days": 3}')
+_SECOND = PromptCall("call_f5G6h7I8j", "probe_tide", '{"harbour": "Bergen"}')
+_WAYS = (PLAIN_WAY, CallWay(as_text=True), CallWay(as_text=True, null=True))
+# one reply each
+_PROOFS: tuple[tuple[PromptCall, ...], ...] = (
+    (_FIRST,),
+    (_SECOND,),
+    (PromptCall("call_k9L0m1N2o", "probe_weather", '{"city": "3", "days": 12, "ratio": 0.5}'),),
+    (PromptCall("call_p3Q4r5S6t", "probe_weather", '{"city": "a", "detailed": true}'),),
+    (
+        PromptCall(
+            "call_u7V8w9X0y", "probe_weather",
+            '{"city": "b", "tags": ["x", "y z"], "where": {"deep": {"n": 1}}}',
+        ),
+    ),
+    (PromptCall("call_z1A2b3C4d", "probe_weather", '{"city": "say \\"hi\\" <b>\\nnow"}'),),
+)  # fmt: skip
+
+
+class ToolPrompt(Struct, frozen=True):
+    """A template's way with tools.
+
+    `own`: it shows calls in a form that was proved; otherwise calls are text in the generic form.
+    `lists`: it shows the tools themselves.
+    """
+
+    form: CallForm
+    own: bool
+    lists: bool = False
+    way: CallWay = PLAIN_WAY
+    several: bool = True
+
+    def format(self, form: ReplyFormat) -> ReplyFormat:
+        """The marks of replies with calls."""
+        return with_calls(form, self.form, offered=True)
+
+
+def probe(template: ChatTemplate) -> ToolPrompt:
+    """Find it; some dozen renderings, without a model."""
+    form = form_of(template.source) if template.fallback is None else None
+    for way in _WAYS if form is not None else ():
+        assert form is not None
+        found = ToolPrompt(form, own=True, way=way)
+        if all(_proves(template, found, calls) for calls in _PROOFS):
+            shown = _rendered(template, found, ())
+            lists = shown is not None and all(tool.name in shown for tool in _TOOLS)
+            several = form.several and _proves(template, found, (_FIRST, _SECOND))
+            return ToolPrompt(form, True, lists, way, several)
+    return ToolPrompt(GENERIC, own=False)
+
+
+def _rendered(template: ChatTemplate, way: ToolPrompt, calls: Sequence[PromptCall]) -> str | None:
+    messages = [PromptMessage(Role.USER, _QUESTION)]
+    if calls:
+        messages.append(PromptMessage(Role.ASSISTANT, "", calls=tuple(calls)))
+        messages += [
+            PromptMessage(Role.TOOL, f"{_RESULT} {number}", call_id=call.id, name=call.name)
+            for number, call in enumerate(calls)
+        ]
+    try:
+        return template.render(messages, tools=_TOOLS, way=way.way)
+    except TemplateError:
+        return None
+
+
+def _proves(template: ChatTemplate, way: ToolPrompt, calls: Sequence[PromptCall]) -> bool:
+    """True if the calls that the template shows are read as they were given, results shown."""
+    shown = _rendered(template, way, calls)
+    if shown is None or f"{_RESULT} {len(calls) - 1}" not in shown:
+        return False
+    stream = TextStream(
+        form=way.format(template.form), tools={tool.name: tool.parameters for tool in _TOOLS}
+    )
+    before = _rendered(template, way, ()) or ""
+    if shown.startswith(before):
+        said = shown[len(before) :]
+        stream.follow(before[before.rfind(_QUESTION) + len(_QUESTION) :])
+    else:
+        # a turn that is over differs from one that begins
+        said = shown[shown.find(_QUESTION) + len(_QUESTION) :]
+    if way.form.bare:
+        # as plain text only the beginning of an answer counts
+        said = said[max(0, said.rfind("{", 0, said.find(calls[0].name))) :]
+    stream.push(said.partition(f"{_RESULT} 0")[0].encode())
+    stream.finish()
+    return [(name, _value(text)) for name, text in stream.calls] == [
+        (call.name, json.loads(call.arguments)) for call in calls
+    ]
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
