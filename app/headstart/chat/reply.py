@@ -12,7 +12,15 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
-from headstart.core.chats.parts import OriginRun, Part, PartKind, ToolCallPart, joined, written
+from headstart.core.chats.parts import (
+    OriginRun,
+    Part,
+    PartKind,
+    TextPart,
+    ToolCallPart,
+    joined,
+    written,
+)
 from headstart.core.chats.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -150,10 +158,17 @@ class Reply:
 
 
 def _parts(pieces: list[TextPiece]) -> list[Part]:
-    return [
-        ToolCallPart("", piece.name, piece.text)
-        if piece.kind is PartKind.TOOL_CALL
-        else written(piece.kind, piece.text, (OriginRun(len(piece.text), piece.origin),))
-        for piece in pieces
-        if piece.step in (CallStep.WHOLE, CallStep.CUT)
-    ]
+    """The pieces as parts, a call only once it is over. White space before a call belongs to its
+    mark."""
+    found: list[Part] = []
+    for piece in pieces:
+        if piece.step not in (CallStep.WHOLE, CallStep.CUT):
+            continue
+        if piece.kind is not PartKind.TOOL_CALL:
+            run = OriginRun(len(piece.text), piece.origin)
+            found.append(written(piece.kind, piece.text, (run,)))
+            continue
+        while found and isinstance(found[-1], TextPart) and found[-1].text.isspace():
+            found.pop()
+        found.append(ToolCallPart("", piece.name, piece.text))
+    return found

@@ -20,6 +20,7 @@ from headstart.core.chats.parts import (
     prompt_text,
     text_part,
 )
+from headstart.core.chats.steps import has_calls, step_messages
 from headstart.core.chats.unsent import Unsent
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.chats.variables import filled
@@ -160,9 +161,13 @@ def system_prompt(chat: Chat, chosen: Effective) -> str:
 
 
 def prompt_messages(
-    branch: Sequence[Message], system_prompt: str, images: Images = NO_IMAGES
+    branch: Sequence[Message],
+    system_prompt: str,
+    images: Images = NO_IMAGES,
+    with_calls: bool = False,
 ) -> tuple[PromptMessage, ...]:
-    """The system prompt and the branch; replies without text are left out.
+    """The system prompt and the branch; replies without text are left out. `with_calls`: tool
+    calls and their results are messages of their own; without tools they are text.
 
     Two user messages in a row, which many templates refuse, become one.
     """
@@ -170,6 +175,9 @@ def prompt_messages(
     if system_prompt.strip():
         result.append(PromptMessage(Role.SYSTEM, system_prompt.strip(), "system"))
     for message in branch:
+        if with_calls and message.role is Role.ASSISTANT and has_calls(message.parts):
+            result += step_messages(message.parts, message.id)
+            continue
         text, seen = prompt_text(message.parts), _images(message.parts, images)
         if not text.strip() and message.role is Role.ASSISTANT:
             continue

@@ -12,6 +12,7 @@ from headstart.core.models.ref import ModelRef
 from headstart.core.retention import Retention, owner_of
 from headstart.core.servers import ServerModel
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation, Thinking, WhenFull
+from headstart.core.tools import NO_TOOLS, Tools
 
 
 class PromptImage(Struct, frozen=True):
@@ -104,6 +105,7 @@ class GenerationRequest(Struct, frozen=True):
     reply_key: str = ""
     # how long its computed state may be kept
     retention: Retention = Retention.DISK
+    tools: Tools = NO_TOOLS
 
     @property
     def owner(self) -> str | None:
@@ -143,6 +145,7 @@ class AheadRequest(Struct, frozen=True):
     thinking: Thinking = "auto"
     retention: Retention = Retention.DISK
     speculation: Speculation = field(default_factory=Speculation)
+    tools: Tools = NO_TOOLS
 
     @property
     def owner(self) -> str | None:

@@ -43,7 +43,7 @@ class Fitting:
         self._resident = resident
         self._messages = request.messages
         self._when_full = request.when_full
-        self._thinking = request.thinking
+        self._thinking, self._tools = request.thinking, request.tools
         self._chat_id = request.chat_id
         self._size = size
         self._dropped = 0
@@ -99,7 +99,7 @@ class Fitting:
         return len(tokens) > limit
 
     def encode(self, reply_so_far: WrittenSoFar = _NOTHING) -> tuple[str, list[int]]:
-        rendered = self._encoder.render(self.kept, self._thinking)
+        rendered = self._encoder.render(self.kept, self._thinking, self._tools)
         end, begun = self._encoder.end_of(rendered, self.kept), ""
         if reply_so_far:
             begun = self._beginning(end, reply_so_far)

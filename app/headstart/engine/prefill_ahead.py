@@ -64,7 +64,7 @@ def _size(
     fitting = Fitting(encoder, prefiller.resident, request, size)
     messages = _asked(request.messages, request.typed, request.images)
     encoder.show(messages)
-    tokens = encoder.encode(encoder.render(messages, request.thinking))
+    tokens = encoder.encode(encoder.render(messages, request.thinking, request.tools))
     seen = {image.label: encoder.count_image(image) for image in request.images}
     attached = tuple(encoder.count(text) + seen.get(text, 0) for text in request.attached)
     return PromptSize(len(tokens), fitting.limit, size, attached)
@@ -91,7 +91,7 @@ def prefill_ahead(
     emit(_size(request, encoder, prefiller, size))
     if not request.prefills:
         return []
-    asked = request.messages, request.thinking, request.load.projector
+    asked = request.messages, request.thinking, request.load.projector, request.tools
     if prefiller.history is None or prefiller.history[0] != asked:
         # computed once, not for each typed word
         prefiller.history = (asked, sure_tokens(encode, request.messages, ""))

@@ -21,10 +21,13 @@ from headstart.core.chats.values import Role
 from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
 from headstart.core.settings.schema import Thinking
+from headstart.core.tools import NO_TOOLS, Tools
 from headstart.engine.decoder import Decoder, SpecialToken
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
-from headstart.engine.template import ChatTemplate
+from headstart.engine.template import ChatTemplate, TemplateError
+from headstart.engine.tool_messages import as_text, with_described_tools
+from headstart.engine.tool_probe import NO_CALLS, ToolPrompt, probe
 
 # private-use characters; text that really contains them loses only them. The second cuts plain text
 # where a tokenizer would otherwise match a token in it
@@ -48,6 +51,8 @@ class PromptEncoder:
         # images of the present request, by digest
         self._images: dict[str, PromptImage] = {}
         self._template = template
+        # templates that raised at the calls or tools of a prompt
+        self._without_calls: set[ChatTemplate] = set()
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
         self._words = {
@@ -86,16 +91,72 @@ class PromptEncoder:
         """Make the images of `messages` available to the next prompts."""
         self._images = {image.digest: image for one in messages for image in one.images}
 
-    def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
+    def form_with(self, tools: Tools) -> ReplyFormat:
+        """Marks of replies of a model that was offered these tools."""
+        return self.way.format(self.form) if tools else self.form
+
+    def marks_with(self, tools: Tools) -> dict[int, str]:
+        """The special tokens that are such marks."""
+        if not tools:
+            return self.marks
+        marks = self.form_with(tools).marks
+        return {token.id: text for text, token in self._special.items() if text in marks}
+
+    def pieces(self, text: str) -> list[str | int]:
+        """A text divided into text and the ids of special tokens."""
+        found: list[str | int] = []
+        for index, piece in enumerate(self._finder.split(text)):
+            if index % 2:
+                found.append(self._special[piece].id)
+            elif piece:
+                found.append(piece)
+        return found
+
+    @property
+    def way(self) -> ToolPrompt:
+        """The template's way with tools."""
+        if self._template in self._without_calls:
+            return NO_CALLS
+        return probe(self._template)
+
+    def _offer(self, messages: Sequence[PromptMessage], thinking: Thinking, tools: Tools) -> str:
+        """A prompt with tools: in the template's own way, else as text."""
+        way = self.way
+        if way.own:
+            shown = (
+                messages if way.lists else with_described_tools(messages, tools.specs, way.shown)
+            )
+            try:
+                return self._template.render(shown, thinking, tools.specs, way.way)
+            except TemplateError as error:
+                if error.too_much:
+                    raise
+                # a schema, or a history, that the template does not take
+                self._without_calls.add(self._template)
+        described = with_described_tools(messages, tools.specs, NO_CALLS.shown)
+        return self._template.render(as_text(described), thinking)
+
+    def render(
+        self,
+        messages: Sequence[PromptMessage],
+        thinking: Thinking = "auto",
+        tools: Tools = NO_TOOLS,
+    ) -> str:
         """The prompt as text, guards included; raises TemplateError."""
         guarded = [
             msgspec.structs.replace(
                 message,
                 text=self._marks(message) + self.guard(message.text),
                 reasoning=self.guard(message.reasoning),
+                calls=tuple(
+                    msgspec.structs.replace(call, arguments=self.guard(call.arguments))
+                    for call in message.calls
+                ),
             )
             for message in messages
         ]
+        if tools.specs:
+            return self._offer(guarded, thinking, tools)
         return self._template.render(guarded, thinking)
 
     def end_of(self, rendered: str, messages: Sequence[PromptMessage]) -> str:

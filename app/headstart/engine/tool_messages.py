@@ -16,8 +16,7 @@ from headstart.core.requests import PromptCall, PromptMessage
 from headstart.core.tools import ID_LENGTH, ToolSpec
 
 _ABOUT = (
-    "You can call tools. To call one, write an object with its name and its arguments:\n"
-    '<tool_call>\n{"name": "the tool", "arguments": {"key": "value"}}\n</tool_call>\n'
+    "You can call tools. A call of a tool looks like this:\n{example}\n"
     "The result follows in the next message. Call a tool only if you need it.\n\n"
     "The tools, as JSON:"
 )
@@ -81,11 +80,12 @@ def _arguments(text: str, as_text: bool) -> Any:
 
 
 def with_described_tools(
-    messages: Sequence[PromptMessage], specs: Sequence[ToolSpec]
+    messages: Sequence[PromptMessage], specs: Sequence[ToolSpec], example: str
 ) -> list[PromptMessage]:
-    """The tools in the system message, for a template that shows none."""
+    """The tools in the system message, for a template that shows none. `example`: a call as the
+    model is to write it."""
     lines = (json.dumps(tool, ensure_ascii=False) for tool in given_tools(specs))
-    about = "\n".join((_ABOUT, *lines))
+    about = "\n".join((_ABOUT.replace("{example}", example), *lines))
     if messages and messages[0].role is Role.SYSTEM:
         first = messages[0]
         return [replace(first, text=f"{first.text}\n\n{about}"), *messages[1:]]

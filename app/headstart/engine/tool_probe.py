@@ -6,6 +6,7 @@ renderings; here a table has the forms, and rendering proves the one that its si
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 
@@ -17,12 +18,15 @@ from headstart.core.tools import ToolSpec
 from headstart.engine.markup.formats import ReplyFormat, with_calls
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.markup.tool_calls.forms import GENERIC, CallForm, form_of
+from headstart.engine.markup.tool_calls.layout import ARGUMENTS, ID, NAME, OTHER_NAME, behind_header
+from headstart.engine.markup.tool_calls.reader import CallReader
+from headstart.engine.markup.tool_calls.readers import JsonCalls
 from headstart.engine.template import ChatTemplate, TemplateError
 from headstart.engine.tool_messages import PLAIN_WAY, CallWay
 
 _QUESTION, _RESULT = "zq question qz", "zq result qz"
 _WEATHER = ToolSpec(
-    "probe_weather",
+    NAME,
     "The weather of a place.",
     json.dumps(
         {
@@ -41,27 +45,28 @@ _WEATHER = ToolSpec(
 )
 _HARBOUR = {"harbour": {"type": "string", "description": "a"}}
 _TIDE = ToolSpec(
-    "probe_tide",
+    OTHER_NAME,
     "The tide of a harbour.",
     json.dumps({"type": "object", "properties": _HARBOUR, "required": ["harbour"]}),
 )
 _TOOLS = (_WEATHER, _TIDE)
-_FIRST = PromptCall("call_a1B2c3D4e", "probe_weather", '{"city": "Oslo", "days": 3}')
-_SECOND = PromptCall("call_f5G6h7I8j", "probe_tide", '{"harbour": "Bergen"}')
+_FIRST = PromptCall(f"call_{ID}", NAME, json.dumps(ARGUMENTS))
+_SECOND = PromptCall("call_f5G6h7I8j", OTHER_NAME, '{"harbour": "Bergen"}')
 _WAYS = (PLAIN_WAY, CallWay(as_text=True), CallWay(as_text=True, null=True))
+_PLAIN_NAMES = {NAME: "tool_name", "city": "key", "Oslo": "text", "days": "other_key"}
 # one reply each
 _PROOFS: tuple[tuple[PromptCall, ...], ...] = (
     (_FIRST,),
     (_SECOND,),
-    (PromptCall("call_k9L0m1N2o", "probe_weather", '{"city": "3", "days": 12, "ratio": 0.5}'),),
-    (PromptCall("call_p3Q4r5S6t", "probe_weather", '{"city": "a", "detailed": true}'),),
+    (PromptCall("call_k9L0m1N2o", NAME, '{"city": "3", "days": 12, "ratio": 0.5}'),),
+    (PromptCall("call_p3Q4r5S6t", NAME, '{"city": "a", "detailed": true}'),),
     (
         PromptCall(
-            "call_u7V8w9X0y", "probe_weather",
+            "call_u7V8w9X0y", NAME,
             '{"city": "b", "tags": ["x", "y z"], "where": {"deep": {"n": 1}}}',
         ),
     ),
-    (PromptCall("call_z1A2b3C4d", "probe_weather", '{"city": "say \\"hi\\" <b>\\nnow"}'),),
+    (PromptCall("call_z1A2b3C4d", NAME, '{"city": "say \\"hi\\" <b>\\nnow"}'),),
 )  # fmt: skip
 
 
@@ -77,12 +82,33 @@ class ToolPrompt(Struct, frozen=True):
     lists: bool = False
     way: CallWay = PLAIN_WAY
     several: bool = True
+    # the first of the calls below as the template writes it, and both in a section
+    example: str = ""
+    pair: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The example with names that no tool has."""
+        found = self.example
+        for name, other in _PLAIN_NAMES.items():
+            found = found.replace(name, other)
+        return found
 
     def format(self, form: ReplyFormat) -> ReplyFormat:
         """The marks of replies with calls."""
         return with_calls(form, self.form, offered=True)
 
 
+NO_CALLS = ToolPrompt(
+    GENERIC,
+    own=False,
+    example=(
+        f'<tool_call>\n{{"name": "{_FIRST.name}", "arguments": {_FIRST.arguments}}}\n</tool_call>'
+    ),
+)
+
+
+@functools.lru_cache(maxsize=4)
 def probe(template: ChatTemplate) -> ToolPrompt:
     """Find it; some dozen renderings, without a model."""
     form = form_of(template.source) if template.fallback is None else None
@@ -93,8 +119,37 @@ def probe(template: ChatTemplate) -> ToolPrompt:
             shown = _rendered(template, found, ())
             lists = shown is not None and all(tool.name in shown for tool in _TOOLS)
             several = form.several and _proves(template, found, (_FIRST, _SECOND))
-            return ToolPrompt(form, True, lists, way, several)
-    return ToolPrompt(GENERIC, own=False)
+            one = _example(template, found, (_FIRST,))
+            two = _example(template, found, (_FIRST, _SECOND)) if several else ""
+            return ToolPrompt(form, True, lists, way, several, one, two)
+    return NO_CALLS
+
+
+def _example(template: ChatTemplate, way: ToolPrompt, calls: Sequence[PromptCall]) -> str:
+    """Calls as the model is to write them, from the opening mark, or the beginning of the reply, to
+    their end."""
+    shown, form = _rendered(template, way, calls) or "", way.form
+    shown = shown[: max(0, shown.rfind(f"{_RESULT} 0"))]
+    if form.header:
+        before = _rendered(template, way, ()) or ""
+        if not shown.startswith(before):
+            return ""
+        at = len(before)
+        behind = len(shown) - len(behind_header(shown[shown.find(NAME, at) :]))
+        if way.form.reader == JsonCalls():
+            # the name stands behind the header
+            behind = len(shown) - len(behind_header(shown[at:]))
+    else:
+        name = shown.rfind(NAME)
+        at, mark = max((shown.rfind(one, 0, name), one) for one in form.opens)
+        behind = at if form.bare else at + len(mark)
+    if at < 0 or behind < at:
+        return ""
+    named = NAME if form.header else ""
+    reader = CallReader(form.reader, lambda _name: _WEATHER.parameters, named)
+    reader.push(shown[behind:])
+    reader.finish()
+    return shown[at : behind + reader.consumed]
 
 
 def _rendered(template: ChatTemplate, way: ToolPrompt, calls: Sequence[PromptCall]) -> str | None:

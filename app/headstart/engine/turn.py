@@ -28,7 +28,8 @@ from headstart.core.requests import GenerationRequest, PromptMessage, WrittenSoF
 from headstart.core.settings.schema import Sampling
 from headstart.core.told import Told, told
 from headstart.engine.constraints.rules import RuleMaker
-from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
+from headstart.engine.constraints.tool_rules import AllRules
+from headstart.engine.decoder import Constraint, ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Prefiller
@@ -84,6 +85,7 @@ class Turn:
             if request.sampling.seed is None
             else request.sampling.seed
         )
+        self._marks = encoder.marks_with(request.tools)
         self._reply = ReplyEmitter(emit)
         self._last_told = 0.0
         self._generated: list[int] = []
@@ -168,18 +170,21 @@ class Turn:
             return [total]
 
         def encode(messages: Sequence[PromptMessage]) -> list[int]:
-            rendered = self._encoder.render(messages, self._request.thinking)
+            request = self._request
+            rendered = self._encoder.render(messages, request.thinking, request.tools)
             return self._encoder.encode(rendered)
 
         return [len(sure_tokens(encode, kept[:last], "")), total]
 
     def _stream(self) -> TextStream:
-        encoder = self._encoder
-        return TextStream(self._stop, encoder.form, frozenset(encoder.marks.values()))
+        encoder, tools = self._encoder, self._request.tools
+        marks = frozenset(encoder.marks_with(tools).values())
+        schemas = tools.schemas if tools else None
+        return TextStream(self._stop, encoder.form_with(tools), marks, schemas)
 
     def _generate(self, rendered: str, prompt: list[int], stream: TextStream) -> FinishReason:
         tokens, kept = self._resident.tokens, self._fitting.kept
-        rules = self._rules.make(*self._beginning())
+        rules = self._all_rules()
         sampler = self._decoder.sampler(self._request.sampling, self._seed, constraint=rules)
         try:
             sampler.see(tokens)
@@ -203,6 +208,19 @@ class Turn:
                 text = self._so_far(stream).text
                 self._tracer.remember(self._request, self._fitting.kept, text, tokens)
         return finish
+
+    def _all_rules(self) -> Constraint | None:
+        """The rules of the reply's text and of its calls."""
+        encoder, tools = self._encoder, self._request.tools
+        rules: list[Constraint] = []
+        of_text = self._rules.make(*self._beginning())
+        if of_text is not None:
+            rules.append(of_text)
+        _, stream, _ = self._beginning()
+        of_calls = self._rules.for_tools(tools, encoder.way, stream, self._marks) if tools else None
+        if of_calls is not None:
+            rules.append(of_calls)
+        return AllRules(rules) if len(rules) > 1 else next(iter(rules), None)
 
     def _beginning(self) -> tuple[Sampling, TextStream, str]:
         """Sampling, stream and earlier text from which the reply's rules begin."""
@@ -266,7 +284,7 @@ class Turn:
             return FinishReason.END
         self._generated.append(token)
         self._reply.tokens += 1
-        mark = self._encoder.marks.get(token)
+        mark = self._marks.get(token)
         self._reply.add(stream.push(self._decoder.piece(token), origin, mark))
         if stream.stopped:
             return FinishReason.STOP_STRING

@@ -64,11 +64,12 @@ def test_calls_and_results_become_text_where_a_template_shows_none() -> None:
         PromptMessage(Role.TOOL, "low", call_id="b", name="tide"),
         PromptMessage(Role.USER, "Thanks."),
     ]
-    shown = as_text(with_described_tools(messages, [tool]))
+    shown = as_text(with_described_tools(messages, [tool], "<example>"))
     assert [one.role for one in shown] == [
         Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.USER, Role.USER,
     ]  # fmt: skip
     assert '"name": "tide"' in shown[0].text
+    assert "<example>" in shown[0].text
     assert shown[2].text == (
         'Let me see.\n<tool_call>\n{"name": "tide", "arguments": {"at": 1}}\n</tool_call>\n'
         '<tool_call>\n{"name": "tide", "arguments": {"at": 2}}\n</tool_call>'

@@ -7,22 +7,33 @@ with the target's token ids.
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from headstart.core.settings.schema import Bias, Sampling
-from headstart.engine.constraints.answer_format import Allowed, AnswerFormat, Tokenizers
-from headstart.engine.decoder import Decoder
+from headstart.core.tools import Choosing, Tools
+from headstart.engine.constraints.answer_format import answer_format
+from headstart.engine.constraints.grammar import (
+    Allowed,
+    Names,
+    Row,
+    TokenGrammar,
+    Tokenizers,
+    masked,
+)
+from headstart.engine.constraints.tool_rules import CallGrammars, ToolRules
+from headstart.engine.decoder import Constraint, Decoder
 from headstart.engine.markup.text_stream import TextStream
+from headstart.engine.markup.tool_calls.lark import Pieces
+from headstart.engine.tool_probe import ToolPrompt
 
 log = logging.getLogger(__name__)
 
-Row = npt.NDArray[np.float32]
-Names = npt.NDArray[np.int32]
+# sets of tools whose grammars are kept
+_KEPT = 8
 
 
 class _Favoured(Struct, frozen=True):
@@ -39,7 +50,7 @@ class Rules:
     def __init__(
         self,
         favoured: Sequence[_Favoured],
-        form: AnswerFormat | None,
+        form: TokenGrammar | None,
         stream: TextStream,
         piece: Callable[[int], bytes],
         marks: Mapping[int, str],
@@ -73,12 +84,7 @@ class Rules:
         if self._form is None or not self._in_answer:
             return row
         allowed = self._mask(len(row) if names is None else int(names.max()) + 1)
-        if names is not None:
-            allowed = np.where(names >= 0, allowed[names], False)
-        if not allowed.any():
-            # the draft has no allowed token: its draft tokens are verified anyway
-            return row
-        return np.where(allowed, row, np.float32(-np.inf))
+        return masked(row, allowed, names)
 
     def _mask(self, size: int) -> Allowed:
         known = self._allowed
@@ -102,7 +108,7 @@ class Rules:
             self._allowed = None
             self._follow(self._form, token)
 
-    def _follow(self, form: AnswerFormat, token: int) -> None:
+    def _follow(self, form: TokenGrammar, token: int) -> None:
         if self._in_answer and (self._begun or token not in self._marks):
             if form.accept(token):
                 self._begun = True
@@ -136,7 +142,7 @@ class Rules:
 class DraftRules:
     """The same rules for a draft, which runs ahead of the reply and rewinds."""
 
-    def __init__(self, rules: Rules, names: Sequence[int] | None) -> None:
+    def __init__(self, rules: Constraint, names: Sequence[int] | None) -> None:
         self._rules = rules
         self._names = None if names is None else np.asarray(names, np.int32)
         self._ahead = False
@@ -167,10 +173,31 @@ class DraftRules:
 class RuleMaker:
     """Makes the rules of replies for one loaded model."""
 
-    def __init__(self, decoder: Decoder, marks: Mapping[int, str]) -> None:
+    def __init__(
+        self, decoder: Decoder, marks: Mapping[int, str], pieces: Pieces = lambda text: (text,)
+    ) -> None:
+        """`pieces` divides a text into text and special tokens."""
         self._decoder = decoder
         self._marks = marks
-        self._tokenizers: Tokenizers | None = None
+        self._pieces = pieces
+        self._tokenizers = Tokenizers(decoder)
+        self._calls: OrderedDict[tuple[ToolPrompt, Tools], CallGrammars] = OrderedDict()
+
+    def for_tools(
+        self, tools: Tools, way: ToolPrompt, stream: TextStream, marks: Mapping[int, str]
+    ) -> ToolRules | None:
+        """The rules of a reply's calls, or None. `stream` is at its start; `marks`: tokens that
+        are marks where tools are offered."""
+        if not tools:
+            return None
+        key = way, tools
+        if key not in self._calls:
+            self._calls[key] = CallGrammars(way, tools, self._tokenizers, self._pieces)
+            while len(self._calls) > _KEPT:
+                self._calls.popitem(last=False)
+        self._calls.move_to_end(key)
+        must = tools.choice.choosing in (Choosing.REQUIRED, Choosing.NAMED)
+        return ToolRules(self._calls[key], stream, self._decoder.piece, marks, must)
 
     def make(self, sampling: Sampling, stream: TextStream, written: str = "") -> Rules | None:
         """The rules of a reply, or None. `stream` is at its start; `written`: the answer so far.
@@ -181,12 +208,9 @@ class RuleMaker:
         form = self._form(sampling.schema, stream, written) if sampling.schema else None
         return Rules(favoured, form, stream, self._decoder.piece, self._marks)
 
-    def _form(self, schema: str, stream: TextStream, written: str) -> AnswerFormat | None:
-        if self._tokenizers is None:
-            self._tokenizers = Tokenizers(self._decoder)
-        tokenizers = self._tokenizers
+    def _form(self, schema: str, stream: TextStream, written: str) -> TokenGrammar | None:
         gap = bool(self._marks) or not stream.in_text
-        form = AnswerFormat(tokenizers.get(), schema, tokenizers.ends, gap)
+        form = answer_format(self._tokenizers, schema, gap)
         if written.strip() and not form.accept_text(written):
             log.info("what is written does not have the answer's format: it goes on without")
             return None

@@ -108,7 +108,7 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     )
     prefiller.draft = speculation
     speculation.sample_prompt = _sample_prompt(encoder)
-    rules = RuleMaker(decoder, encoder.marks)
+    rules = RuleMaker(decoder, encoder.marks, encoder.pieces)
     parts = TurnParts(decoder, encoder, prefiller, speculation, rules, tracer, chosen.stop)
     lacking = sorted(facts.lacking)
     vision = Vision()

@@ -39,6 +39,8 @@ class OpenCall:
         self._pieces: list[TextPiece] = []
         # whole calls: name and arguments
         self.calls: list[tuple[str, str]] = []
+        # the tool that a header named
+        self.tool = ""
         self._reader = self._read("")
 
     @property
@@ -56,8 +58,14 @@ class OpenCall:
         unknown = self._known is not None and any(name not in self._known for name, _ in self.calls)
         return (not self.calls and not self._reader.cut) or (self.thinking and unknown)
 
+    @property
+    def raw(self) -> str:
+        """The text behind the mark so far."""
+        return self._reader.raw
+
     def named(self, name: str) -> None:
         """The header before the arguments has the tool's name."""
+        self.tool = name
         self._reader = self._read(name)
 
     def push(self, text: str, origin: Origin) -> list[TextPiece]:

@@ -46,7 +46,7 @@ class TextStream:
         self._bare_calls = form.calls is not None and form.calls.bare
         # whether text that was given to a call is to be looked at again
         self._again = False
-        self._call: OpenCall | None = None
+        self.call: OpenCall | None = None
         # whole calls so far: name and arguments
         self.calls: list[tuple[str, str]] = []
         self._closing = False
@@ -72,21 +72,21 @@ class TextStream:
     def so_far(self) -> WrittenSoFar:
         """The text so far, with the part that is held back."""
         reasoning, text = self.reasoning, self.text
-        if self._header is None and self._call is None and self._kind is PartKind.REASONING:
+        if self._header is None and self.call is None and self._kind is PartKind.REASONING:
             return WrittenSoFar(reasoning + self._held, text)
-        held = self._held if self._header is None and self._call is None else ""
+        held = self._held if self._header is None and self.call is None else ""
         return WrittenSoFar(reasoning, text + held, closed=True)
 
     @property
     def reasons(self) -> bool:
         """True if the next text is reasoning."""
-        return self._header is None and self._call is None and self._kind is PartKind.REASONING
+        return self._header is None and self.call is None and self._kind is PartKind.REASONING
 
     @property
     def in_text(self) -> bool:
         """True if the next text belongs to the answer: neither to reasoning nor to a header or
         call."""
-        inside = self._header is not None or self._call is not None or self._closing
+        inside = self._header is not None or self.call is not None or self._closing
         return self._kind is PartKind.TEXT and not inside
 
     def follow(self, prompt: str, so_far: str = "") -> None:
@@ -117,7 +117,7 @@ class TextStream:
             return pieces
         text = self._decoder.decode(data)
         looking = self._marks or self._held or self._trim or self.stopped or self._fresh
-        if not looking and self._header is None and self._call is None:
+        if not looking and self._header is None and self.call is None:
             # nearly every token: no mark to look for
             if not text:
                 return []
@@ -128,7 +128,7 @@ class TextStream:
     @property
     def all_shown(self) -> bool:
         """True if nothing is held back and all text so far is complete."""
-        inside = self._header is not None or self._call is not None
+        inside = self._header is not None or self.call is not None
         return not (self._held or self.incomplete or inside or self.stopped)
 
     @property
@@ -144,7 +144,7 @@ class TextStream:
         """
         rest = self._decoder.decode(b"", final=True) if ended else ""
         pieces = self._advance(rest, Origin.TARGET, last=True)
-        while self._call is not None:
+        while self.call is not None:
             self._end_call(pieces)
             pieces += self._advance("", Origin.TARGET, last=True)
         if self._header is not None and not self._is_header(self._header):
@@ -201,8 +201,8 @@ class TextStream:
     def _apply(self, text: str, pieces: list[TextPiece]) -> None:
         """Apply the mark with this text to the text after it."""
         mark = self._form.marks[text]
-        if self._call is not None:
-            if mark in (Mark.CALL, Mark.IN_CALL) or text in self._call.form.inside:
+        if self.call is not None:
+            if mark in (Mark.CALL, Mark.IN_CALL) or text in self.call.form.inside:
                 self._into_call(text, Origin.TARGET, pieces)
                 return
             self._end_call(pieces)
@@ -231,22 +231,22 @@ class TextStream:
         assert self._form.calls is not None
         thinking = self._kind is PartKind.REASONING
         count = len(self.calls)
-        self._call = OpenCall(self._form.calls, mark, self._tools, thinking, count)
+        self.call = OpenCall(self._form.calls, mark, self._tools, thinking, count)
         if name:
-            self._call.named(name)
+            self.call.named(name)
         if self._bare_calls:
-            self._call.push(mark, Origin.TARGET)
+            self.call.push(mark, Origin.TARGET)
         self._marks = self._expected()
 
     def _into_call(self, text: str, origin: Origin, pieces: list[TextPiece]) -> None:
-        assert self._call is not None
-        pieces += self._call.push(text, origin)
-        if self._call.done:
+        assert self.call is not None
+        pieces += self.call.push(text, origin)
+        if self.call.done:
             self._end_call(pieces)
 
     def _end_call(self, pieces: list[TextPiece]) -> None:
         """A call is whole, or its message ended; text that is no call is looked at again."""
-        call, self._call = self._call, None
+        call, self.call = self.call, None
         assert call is not None
         pieces += call.finish()
         if call.rejected:
@@ -288,10 +288,10 @@ class TextStream:
 
     def _expected(self) -> tuple[str, ...]:
         """The marks and stop strings that count in the present state."""
-        if self._call is not None:
+        if self.call is not None:
             # a header's marks end a call that has only its arguments
-            ends = (Mark.HEADER, Mark.BODY) if self._call.form.header else ()
-            own = self._call.form.inside
+            ends = (Mark.HEADER, Mark.BODY) if self.call.form.header else ()
+            own = self.call.form.inside
             return tuple(
                 text for text, mark in self._plain.items() if mark in ends and text not in own
             )
@@ -347,9 +347,9 @@ class TextStream:
             count -= size
             if pieces is None:
                 continue
-            if self._call is not None:
+            if self.call is not None:
                 self._into_call(text, run.origin, pieces)
-                if self._call is None:
+                if self.call is None:
                     # the rest is looked at again, from where the call ended
                     return
                 continue

@@ -11,8 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from headstart.core.chats.parts import Origin
 from headstart.core.settings.schema import Sampling, changed
 from headstart.engine import image_tokens
-from headstart.engine.constraints.rules import DraftRules, Rules
-from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Prediction, Sampler
+from headstart.engine.constraints.rules import DraftRules
+from headstart.engine.decoder import (
+    Constraint,
+    ContextFull,
+    DecodeAborted,
+    Decoder,
+    Prediction,
+    Sampler,
+)
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.hidden_rows import HiddenRows
@@ -75,7 +82,7 @@ class DraftModel:
         sampling: Sampling,
         seed: int,
         stop: StopSignal,
-        rules: Rules | None = None,
+        rules: Constraint | None = None,
     ) -> None:
         """Begin a turn over the text `tokens`, and keep the held part of it. `rules`: those of the
         target's sampler."""

@@ -32,8 +32,7 @@ from headstart.core.models.split_files import parts
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.core.told import Told, about, told
-from headstart.engine.constraints.rules import Rules
-from headstart.engine.decoder import Decoder, Sampler
+from headstart.engine.decoder import Constraint, Decoder, Sampler
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.speculation import profile
 from headstart.engine.speculation.compatibility import VocabularyMatch
@@ -80,7 +79,7 @@ class Drawing(NamedTuple):
 
     sampler: Sampler
     seed: int
-    rules: Rules | None = None
+    rules: Constraint | None = None
 
 
 class SpeculationState:

@@ -36,6 +36,11 @@ class CallReader:
         return self._feed.text
 
     @property
+    def consumed(self) -> int:
+        """Characters up to the end of the last whole call, and of its section."""
+        return self._whole
+
+    @property
     def rest(self) -> str:
         return self._feed.text[self._whole :]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator
@@ -20,17 +19,8 @@ from headstart.engine.markup.tool_calls.feed import (
 )
 from headstart.engine.markup.tool_calls.readers import checked_name
 
-# characters of one list of calls in Python: its parser recurses
-_LONGEST = 200_000
-# a string ends at a quotation mark before a delimiter
-_TEXT = re.compile(
-    r"'(?P<one>(?:[^'\\]|\\.|'(?!\s*(?:[,)\]}:]|\Z)))*)'"
-    r'|"(?P<two>(?:[^"\\]|\\.|"(?!\s*(?:[,)\]}:]|\Z)))*)"',
-    re.DOTALL,
-)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_WORDS = {"true": True, "false": False, "null": None}
+_WORDS = {"true": True, "false": False, "null": None, "none": None}
+_DEEPEST = 100
 
 
 class PythonCalls(Struct, frozen=True):
@@ -42,48 +32,22 @@ class PythonCalls(Struct, frozen=True):
         if (yield from feed.peek()) != "[":
             raise NotACall
         text, _ = yield from feed.until(self.closes)
-        for called, arguments in _python(text):
+        for called, arguments in _Values(_PYTHON, text).calls():
             yield CallBegan(called)
             yield CallArguments(json.dumps(arguments, ensure_ascii=False))
             yield CallEnded()
 
 
-def _python(text: str) -> list[tuple[str, dict[str, Any]]]:
-    if len(text) > _LONGEST:
-        raise NotACall
-    try:
-        tree = ast.parse(_TEXT.sub(_as_python, text.strip()), mode="eval").body
-        calls = tree.elts if isinstance(tree, ast.List) else [tree]
-        return [_of_call(call) for call in calls]
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise NotACall from None
-
-
-def _as_python(found: re.Match[str]) -> str:
-    """A string with what templates leave in it: line breaks, and the quotation marks around it."""
-    inner = found["one"] if found["one"] is not None else found["two"]
-    return repr(_ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), inner))
-
-
-def _of_call(call: ast.expr) -> tuple[str, dict[str, Any]]:
-    if not isinstance(call, ast.Call) or call.args:
-        raise NotACall
-    found = {word.arg: _literal(word.value) for word in call.keywords if word.arg}
-    if len(found) != len(call.keywords):
-        raise NotACall
-    return checked_name(ast.unparse(call.func)), found
-
-
-def _literal(node: ast.expr) -> Any:
-    """A value in Python's words or JSON's."""
-    if isinstance(node, ast.Name) and node.id in _WORDS:
-        return _WORDS[node.id]
-    if isinstance(node, ast.List | ast.Tuple):
-        return [_literal(one) for one in node.elts]
-    if isinstance(node, ast.Dict):
-        keys = [ast.literal_eval(key) if key is not None else None for key in node.keys]
-        return {str(key): _literal(one) for key, one in zip(keys, node.values, strict=True)}
-    return ast.literal_eval(node)
+# a string ends at a quotation mark before a delimiter: templates leave quotation marks and line
+# breaks inside as they are
+_PYTHON = re.compile(
+    r"'(?P<one>(?:[^'\\]|\\.|'(?!\s*(?:[,)\]}:]|\Z)))*)'"
+    r'|"(?P<two>(?:[^"\\]|\\.|"(?!\s*(?:[,)\]}:]|\Z)))*)"'
+    r"|(?P<sign>[()\[\]{}:,=])|(?P<bare>[^\s()\[\]{}:,='\"]+)|(?P<space>\s+)",
+    re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 class GemmaCalls(Struct, frozen=True):
@@ -102,69 +66,118 @@ class GemmaCalls(Struct, frozen=True):
             body = "{" + feed.text[begins : feed.at - len(self.closes)]
             if body.count(_QUOTE) % 2 == 0:
                 break
-        yield CallArguments(json.dumps(_gemma(body), ensure_ascii=False))
+        yield CallArguments(json.dumps(_Values(_GEMMA, body).object(), ensure_ascii=False))
         yield CallEnded()
 
 
 _QUOTE = '<|"|>'
-_TOKEN = re.compile(
+_GEMMA = re.compile(
     r'<\|"\|>(?P<text>.*?)<\|"\|>|(?P<sign>[{}\[\]:,])|(?P<bare>[^{}\[\]:,<]+)', re.DOTALL
 )
 
 
-def _gemma(text: str) -> Any:
-    found = list(_tokens(text))
-    found.reverse()
-    value = _value(found, 0)
-    if found or not isinstance(value, dict):
-        raise NotACall
-    return value
+class _Values:
+    """The calls, or the one value, in a text; raises NotACall at anything else."""
+
+    def __init__(self, token: re.Pattern[str], text: str) -> None:
+        self._rest = list(_tokens(token, text))
+        self._rest.reverse()
+
+    def calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """`[name(key=value, ...), ...]`."""
+        found = []
+        self._expect("[")
+        while True:
+            name = checked_name(self._word())
+            self._expect("(")
+            arguments: dict[str, Any] = {}
+            while not self._takes(")"):
+                key = self._word()
+                self._expect("=")
+                arguments[key] = self._value(0)
+                if not self._takes(","):
+                    self._expect(")")
+                    break
+            found.append((name, arguments))
+            if not self._takes(","):
+                self._expect("]")
+                break
+        if self._rest:
+            raise NotACall
+        return found
+
+    def object(self) -> dict[str, Any]:
+        value = self._value(0)
+        if self._rest or not isinstance(value, dict):
+            raise NotACall
+        return value
+
+    def _takes(self, sign: str) -> bool:
+        if self._rest and self._rest[-1] == ("sign", sign):
+            self._rest.pop()
+            return True
+        return False
+
+    def _expect(self, sign: str) -> None:
+        if not self._takes(sign):
+            raise NotACall
+
+    def _word(self) -> str:
+        if not self._rest or self._rest[-1][0] == "sign":
+            raise NotACall
+        return self._rest.pop()[1].strip()
+
+    def _value(self, depth: int) -> Any:
+        if not self._rest or depth > _DEEPEST:
+            raise NotACall
+        kind, text = self._rest.pop()
+        if kind == "text":
+            return text
+        if kind == "bare":
+            return _bare(text.strip())
+        if text == "{":
+            return self._pairs(depth)
+        if text not in ("[", "("):
+            raise NotACall
+        items, end = [], "]" if text == "[" else ")"
+        while not self._takes(end):
+            items.append(self._value(depth + 1))
+            if not self._takes(","):
+                self._expect(end)
+                break
+        return items
+
+    def _pairs(self, depth: int) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        while not self._takes("}"):
+            key = self._word()
+            self._expect(":")
+            made[key] = self._value(depth + 1)
+            if not self._takes(","):
+                self._expect("}")
+                break
+        return made
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
+def _tokens(token: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
     at = 0
     while at < len(text):
-        match = _TOKEN.match(text, at)
+        match = token.match(text, at)
         if match is None:
             raise NotACall
         at = match.end()
         kind = match.lastgroup or ""
-        if kind != "bare" or match[kind].strip():
+        if kind in ("one", "two"):
+            yield "text", _ESCAPED.sub(lambda one: _ESCAPES.get(one[1], one[1]), match[kind])
+        elif kind != "space" and (kind != "bare" or match[kind].strip()):
             yield kind, match[kind]
 
 
-def _value(rest: list[tuple[str, str]], depth: int) -> Any:
-    if not rest or depth > 100:
-        raise NotACall
-    kind, text = rest.pop()
-    if kind == "text":
+def _bare(text: str) -> Any:
+    """A number or a word; any other text is a string without quotation marks."""
+    if text.casefold() in _WORDS:
+        return _WORDS[text.casefold()]
+    try:
+        return json.loads(text)
+    except ValueError:
         return text
-    if kind == "bare":
-        try:
-            return json.loads(text.strip())
-        except ValueError:
-            # a word without quotation marks
-            return text.strip()
-    made: Any = {} if text == "{" else []
-    if text not in "{[":
-        raise NotACall
-    end = "}" if text == "{" else "]"
-    while True:
-        if rest and rest[-1] == ("sign", end):
-            rest.pop()
-            return made
-        if isinstance(made, dict):
-            key = _word(rest)
-            if not rest or rest.pop() != ("sign", ":"):
-                raise NotACall
-            made[key] = _value(rest, depth + 1)
-        else:
-            made.append(_value(rest, depth + 1))
-        if rest and rest[-1] == ("sign", ","):
-            rest.pop()
-
-
-def _word(rest: list[tuple[str, str]]) -> str:
-    if not rest or rest[-1][0] == "sign":
-        raise NotACall
-    return rest.pop()[1].strip()

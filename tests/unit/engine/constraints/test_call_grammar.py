@@ -1,0 +1,81 @@
+"""Calls that follow the grammar are read, and fit their tool's schema, in every family's form."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from headstart.core.tools import ToolSpec
+from headstart.engine.markup.tool_calls.lark import call_grammar
+from tests.support.tool_forms import RUN, grammar_of, read, schema_of, shapes, walks
+
+
+@pytest.mark.parametrize("name", sorted(shapes()))
+def test_random_walks_are_valid_calls(name: str) -> None:
+    _walk(name, 12, 1)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("name", sorted(shapes()))
+def test_many_random_walks_are_valid_calls(name: str) -> None:
+    _walk(name, 500, 2)
+
+
+def _walk(name: str, count: int, seed: int) -> None:
+    way, layout, _ = shapes()[name]
+    ended = 0
+    for text in walks(grammar_of(way, layout, RUN), count, seed):
+        calls, rest = read(way, text, RUN.name if way.form.header else "", size=7)
+        assert calls, text
+        assert not rest.strip(), text
+        for tool, arguments, whole in calls:
+            assert whole, text
+            jsonschema.validate(json.loads(arguments, strict=False), schema_of(tool) or {})
+        ended += 1
+    assert ended > count // 4
+
+
+def test_declared_keys_come_in_any_order_and_required_ones_come() -> None:
+    from llguidance import LLMatcher, LLTokenizer
+
+    _, layout, _ = shapes()["Bielik-11B-v3.0-Instruct"]
+    tool = ToolSpec(
+        "pick", "", json.dumps({
+            "type": "object",
+            "properties": {key: {"type": "integer"} for key in "abcdefg"},
+            "required": ["a", "g"],
+        }),
+    )  # fmt: skip
+    text = call_grammar(layout, [tool], lambda text: (text,))
+    grammar = LLMatcher.grammar_from_lark(text)
+
+    def takes(arguments: str) -> bool:
+        matcher = LLMatcher(LLTokenizer("byte"), grammar, log_level=0)
+        whole = f'\n{{"name": "pick", "arguments": {arguments}}}\n</tool_call>'.encode()
+        return bool(
+            matcher.try_consume_tokens(list(whole)) == len(whole) and matcher.is_accepting()
+        )
+
+    assert takes('{"a": 1, "g": 2}')
+    assert takes('{"g": 2, "a": 1}')
+    assert takes('{"c": 3, "g": 2, "b": 4, "a": 1, "f": 0}')
+    assert not takes('{"a": 1}')
+    assert not takes('{"a": 1, "c": 2}')
+    assert not takes("{}")
+    assert not takes('{"a": 1, "g": 2, "z": 3}')
+    assert not takes('{"a": "1", "g": 2}')
+
+
+def test_a_schema_with_many_keys_stays_small() -> None:
+    from llguidance import LLMatcher, LLTokenizer
+
+    _, layout, _ = shapes()["Bielik-11B-v3.0-Instruct"]
+    properties = {f"key{number}": {"type": "string"} for number in range(60)}
+    schema = {"type": "object", "properties": properties, "required": list(properties)[:30]}
+    tools = [ToolSpec(f"tool{number}", "", json.dumps(schema)) for number in range(20)]
+    text = call_grammar(layout, tools, lambda text: (text,))
+    assert len(text) < 300_000
+    matcher = LLMatcher(LLTokenizer("byte"), LLMatcher.grammar_from_lark(text), log_level=0)
+    assert not matcher.is_error(), matcher.get_error()
