@@ -16,8 +16,9 @@ from headstart.engine.markup.tool_calls.feed import CallArguments, CallBegan, Ca
 from headstart.engine.markup.tool_calls.lark import call_grammar, named_grammar
 from headstart.engine.markup.tool_calls.layout import JsonLayout, Layout, behind_header, layout_of
 from headstart.engine.markup.tool_calls.reader import CallReader
+from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import choose
-from headstart.engine.tool_probe import ToolPrompt, probe
+from headstart.engine.tool_probe import probe
 from tests.models.llama_source import templates
 
 READ = ToolSpec(

@@ -25,9 +25,10 @@ from headstart.core.tools import NO_TOOLS, Tools
 from headstart.engine.decoder import Decoder, SpecialToken
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
+from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import ChatTemplate, TemplateError
 from headstart.engine.tool_messages import as_text, with_described_tools
-from headstart.engine.tool_probe import NO_CALLS, ToolPrompt, probe
+from headstart.engine.tool_probe import NO_CALLS, probe
 
 # private-use characters; text that really contains them loses only them. The second cuts plain text
 # where a tokenizer would otherwise match a token in it

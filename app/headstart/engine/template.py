@@ -23,10 +23,11 @@ from headstart.core.settings.schema import THINKING, Thinking
 from headstart.core.told import Told, told
 from headstart.core.tools import ToolSpec
 from headstart.engine.markup.formats import ReplyFormat, format_of
+from headstart.engine.markup.tool_way import PLAIN_WAY, CallWay
 from headstart.engine.sandbox import rendering
 from headstart.engine.sandbox.budget import TooMuch, allowance
 from headstart.engine.sandbox.sizes import check_prompt
-from headstart.engine.tool_messages import PLAIN_WAY, CallWay, given_calls, given_tools, template_id
+from headstart.engine.tool_messages import given_calls, given_tools, template_id
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"

@@ -8,7 +8,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from headstart.core.chats.values import Role
@@ -20,17 +19,6 @@ _ABOUT = (
     "The result follows in the next message. Call a tool only if you need it.\n\n"
     "The tools, as JSON:"
 )
-
-
-class CallWay(Struct, frozen=True):
-    """A template's wishes. `as_text`: arguments as JSON text, not as a value; `null`: no content
-    at all in a reply that has nothing but calls."""
-
-    as_text: bool = False
-    null: bool = False
-
-
-PLAIN_WAY = CallWay()
 
 
 def given_tools(specs: Sequence[ToolSpec]) -> list[dict[str, Any]]:

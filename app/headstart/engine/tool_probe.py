@@ -10,19 +10,16 @@ import functools
 import json
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from headstart.core.chats.values import Role
 from headstart.core.requests import PromptCall, PromptMessage
 from headstart.core.tools import ToolSpec
-from headstart.engine.markup.formats import ReplyFormat, with_calls
 from headstart.engine.markup.text_stream import TextStream
-from headstart.engine.markup.tool_calls.forms import GENERIC, CallForm, form_of
+from headstart.engine.markup.tool_calls.forms import GENERIC, form_of
 from headstart.engine.markup.tool_calls.layout import ARGUMENTS, ID, NAME, OTHER_NAME, behind_header
 from headstart.engine.markup.tool_calls.reader import CallReader
 from headstart.engine.markup.tool_calls.readers import JsonCalls
+from headstart.engine.markup.tool_way import PLAIN_WAY, CallWay, ToolPrompt
 from headstart.engine.template import ChatTemplate, TemplateError
-from headstart.engine.tool_messages import PLAIN_WAY, CallWay
 
 _QUESTION, _RESULT = "zq question qz", "zq result qz"
 _WEATHER = ToolSpec(
@@ -53,7 +50,6 @@ _TOOLS = (_WEATHER, _TIDE)
 _FIRST = PromptCall(f"call_{ID}", NAME, json.dumps(ARGUMENTS))
 _SECOND = PromptCall("call_f5G6h7I8j", OTHER_NAME, '{"harbour": "Bergen"}')
 _WAYS = (PLAIN_WAY, CallWay(as_text=True), CallWay(as_text=True, null=True))
-_PLAIN_NAMES = {NAME: "tool_name", "city": "key", "Oslo": "text", "days": "other_key"}
 # one reply each
 _PROOFS: tuple[tuple[PromptCall, ...], ...] = (
     (_FIRST,),
@@ -68,35 +64,6 @@ _PROOFS: tuple[tuple[PromptCall, ...], ...] = (
     ),
     (PromptCall("call_z1A2b3C4d", NAME, '{"city": "say \\"hi\\" <b>\\nnow"}'),),
 )  # fmt: skip
-
-
-class ToolPrompt(Struct, frozen=True):
-    """A template's way with tools.
-
-    `own`: it shows calls in a form that was proved; otherwise calls are text in the generic form.
-    `lists`: it shows the tools themselves.
-    """
-
-    form: CallForm
-    own: bool
-    lists: bool = False
-    way: CallWay = PLAIN_WAY
-    several: bool = True
-    # the first of the calls below as the template writes it, and both in a section
-    example: str = ""
-    pair: str = ""
-
-    @property
-    def shown(self) -> str:
-        """The example with names that no tool has."""
-        found = self.example
-        for name, other in _PLAIN_NAMES.items():
-            found = found.replace(name, other)
-        return found
-
-    def format(self, form: ReplyFormat) -> ReplyFormat:
-        """The marks of replies with calls."""
-        return with_calls(form, self.form, offered=True)
 
 
 NO_CALLS = ToolPrompt(

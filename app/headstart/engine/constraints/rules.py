@@ -28,7 +28,7 @@ from headstart.engine.constraints.tool_rules import CallGrammars, ToolRules
 from headstart.engine.decoder import Constraint, Decoder
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.markup.tool_calls.lark import Pieces
-from headstart.engine.tool_probe import ToolPrompt
+from headstart.engine.markup.tool_way import ToolPrompt
 
 log = logging.getLogger(__name__)
 

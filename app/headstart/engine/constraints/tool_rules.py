@@ -25,7 +25,7 @@ from headstart.engine.decoder import Constraint
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.markup.tool_calls.lark import Pieces, call_grammar, named_grammar
 from headstart.engine.markup.tool_calls.layout import Layout, behind_header, layout_of
-from headstart.engine.tool_probe import ToolPrompt
+from headstart.engine.markup.tool_way import ToolPrompt
 
 log = logging.getLogger(__name__)
 
