@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+from headstart.chat.agent.permissions import Permissions
+from headstart.chat.agent.toolbox import Toolbox
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
@@ -14,6 +16,7 @@ from headstart.chat.chat_list import ChatList
 from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
+from headstart.chat.finding import Finding
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
@@ -39,12 +42,18 @@ def stats(finish: FinishReason = FinishReason.END) -> TurnStats:
 
 
 class Answer:
-    """A reply that is written piece by piece; `hold` keeps its end back until it is stopped."""
+    """A reply that is written piece by piece; `hold` keeps its end back until it is stopped.
+    `calls`: tools that it calls at its end, with their arguments."""
 
     def __init__(
-        self, pieces: Sequence[str] = ("Yes.",), hold: bool = False, fails: str = ""
+        self,
+        pieces: Sequence[str] = ("Yes.",),
+        hold: bool = False,
+        fails: str = "",
+        calls: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._pieces = pieces
+        self._calls = calls
         self._fails = fails
         self._stopped = asyncio.Event()
         if not hold:
@@ -58,6 +67,9 @@ class Answer:
         for number, text in enumerate(self._pieces, 1):
             piece = TextPiece(PartKind.TEXT, text, Origin.TARGET)
             yield TextAdded((piece,), number, 0.1 * number)
+        for number, (name, arguments) in enumerate(self._calls, 1):
+            call = TextPiece(PartKind.TOOL_CALL, arguments, Origin.TARGET, name, number)
+            yield TextAdded((call,), 1, 0.1)
         await self._stopped.wait()
         yield (
             Failed(told("as-written", message=self._fails, remedy=""))
@@ -102,12 +114,21 @@ class Talk:
         self.branches = Branches(self.databases, self.broadcast)
         self.replies = Replies(self.databases, self.branches, self.broadcast, self.background)
         self.answerer = FakeAnswerer()
-        answering = Answering(OneModel(), self.answerer, self.answerer)  # type: ignore[arg-type]
+        self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
+        self.permissions = Permissions(self.preferences)
+        self.finding = Finding(self.databases, self.background, self.broadcast)
+        toolbox = Toolbox(self.databases, self.finding)
+        answering = Answering(
+            OneModel(),  # type: ignore[arg-type]
+            self.answerer,
+            self.answerer,  # type: ignore[arg-type]
+            toolbox,
+            self.permissions,
+        )
         self.answering = answering
         self.conversation = Conversation(
             self.databases, self.branches, self.replies, answering, self.broadcast
         )
-        self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
         self.prefixes = Prefixes(None, self.preferences, self.broadcast)
         self.chat_list = ChatList(
             self.databases, self.replies, self.prefixes, self.preferences, self.background

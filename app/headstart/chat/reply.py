@@ -12,25 +12,18 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
-from headstart.core.chats.parts import (
-    OriginRun,
-    Part,
-    PartKind,
-    TextPart,
-    ToolCallPart,
-    joined,
-    written,
-)
+from headstart.chat.reply_parts import parts_of
+from headstart.core.chats.parts import Part, joined
 from headstart.core.chats.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
-    CallStep,
     Failed,
     Finished,
     GenerationEvent,
     Notice,
     TextAdded,
     TextPiece,
+    ToolDone,
 )
 from headstart.storage.worker import Storage
 
@@ -74,7 +67,7 @@ class Reply:
         self.notices: list[Notice] = []
         self._storage = storage
         self._before = answer.parts
-        self._written: list[TextPiece] = []
+        self._written: list[TextPiece | ToolDone] = []
         self._journaled = 0
         self._stream = stream
         self._tell = tell
@@ -83,7 +76,7 @@ class Reply:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The reply so far, including the parts it continues."""
-        return joined([*self._before, *_parts(self._written)])
+        return joined([*self._before, *parts_of(self._written, self.message_id)])
 
     def stop(self) -> None:
         self._stream.cancel()
@@ -99,6 +92,8 @@ class Reply:
                 match event:
                     case TextAdded():
                         self._written.extend(event.pieces)
+                    case ToolDone():
+                        self._written.append(event)
                     case Notice():
                         self.notices.append(event)
                     case Finished():
@@ -146,7 +141,7 @@ class Reply:
             new = self._written[self._journaled : upto]
             if not new:
                 continue
-            parts, message_id = joined(_parts(new)), self.message_id
+            parts, message_id = joined(parts_of(new, self.message_id)), self.message_id
             try:
                 await self._storage.run(
                     lambda store, m=message_id, p=parts: store.messages.journal(m, p)  # type: ignore[misc]
@@ -155,20 +150,3 @@ class Reply:
             except Exception:
                 # the text is still in memory and is stored at the end of the turn
                 log.exception("journaling failed")
-
-
-def _parts(pieces: list[TextPiece]) -> list[Part]:
-    """The pieces as parts, a call only once it is over. White space before a call belongs to its
-    mark."""
-    found: list[Part] = []
-    for piece in pieces:
-        if piece.step not in (CallStep.WHOLE, CallStep.CUT):
-            continue
-        if piece.kind is not PartKind.TOOL_CALL:
-            run = OriginRun(len(piece.text), piece.origin)
-            found.append(written(piece.kind, piece.text, (run,)))
-            continue
-        while found and isinstance(found[-1], TextPart) and found[-1].text.isspace():
-            found.pop()
-        found.append(ToolCallPart("", piece.name, piece.text))
-    return found

@@ -20,11 +20,12 @@ from headstart.core.chats.parts import (
     prompt_text,
     text_part,
 )
-from headstart.core.chats.steps import has_calls, step_messages
+from headstart.core.chats.steps import has_calls, step_messages, steps
 from headstart.core.chats.unsent import Unsent
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.chats.variables import filled
-from headstart.core.models.ref import AnyModel
+from headstart.core.models.ref import AnyModel, ModelRef
+from headstart.core.own_tools import own_specs
 from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
@@ -38,6 +39,7 @@ from headstart.core.retention import decide
 from headstart.core.servers import ServerModel
 from headstart.core.settings.inheritance import NO_ADVICE, Effective, effective
 from headstart.core.settings.schema import SamplingChoice, Settings
+from headstart.core.tools import Tools
 
 # end of the year 9998, the latest date for a chat: an import may claim any time
 _LAST_SECOND = 253_370_764_800
@@ -56,11 +58,30 @@ class Asked(Struct, frozen=True):
     # the key of the model that wrote them; "" if unknown
     written_by: str = ""
 
+    @property
+    def tools(self) -> Tools:
+        """The tools that the chat has switched on."""
+        return Tools(own_specs(self.chat.options.tools))
+
+    @property
+    def steps_so_far(self) -> tuple[PromptMessage, ...]:
+        """The finished steps of the reply so far: calls, and their results."""
+        if not self.tools or not has_calls(self.written):
+            return ()
+        messages = step_messages(self.written, self.reply_id)
+        if messages and messages[-1].role is Role.ASSISTANT and not messages[-1].calls:
+            messages.pop()
+        return tuple(messages)
+
     def so_far(self, model: AnyModel) -> WrittenSoFar:
         """The reply so far, for the model that continues it; reasoning by another model counts as
-        ended."""
-        reasoning = _reasoning(self.written)
-        text = "".join(part.text for part in self.written if isinstance(part, TextPart))
+        ended. With tools only the step that is being written."""
+        now: Sequence[Part] = self.written
+        if isinstance(model, ModelRef) and self.tools and has_calls(self.written):
+            last = steps(self.written)[-1]
+            now = () if last.calls else last.said
+        reasoning = _reasoning(now)
+        text = "".join(part.text for part in now if isinstance(part, TextPart))
         by_another = self.written_by not in ("", model.key)
         return WrittenSoFar(reasoning, text, bool(text) or by_another)
 
@@ -102,9 +123,13 @@ def local_request(
     chosen = effective(settings, chat.options, wanted.model.key, advice, chat.above)
     return GenerationRequest(
         load=wanted,
-        messages=prompt_messages(asked.branch, system_prompt(chat, chosen), images),
+        messages=(
+            *prompt_messages(asked.branch, system_prompt(chat, chosen), images, bool(asked.tools)),
+            *asked.steps_so_far,
+        ),
         sampling=chosen.sampling,
         when_full=chosen.when_full,
+        tools=asked.tools,
         chat_id=asked.chat.id,
         reply_so_far=asked.so_far(wanted.model),
         thinking=chosen.thinking,
@@ -138,10 +163,12 @@ def ahead_request(
 ) -> AheadRequest:
     """A request to prefill the known part of the next prompt: the chat and the unsent text."""
     parts = (*unsent.parts, *text_part(unsent.text))
+    tools = Tools(own_specs(chat.options.tools))
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
         load=wanted,
-        messages=prompt_messages(branch, system_prompt(chat, chosen), images),
+        messages=prompt_messages(branch, system_prompt(chat, chosen), images, bool(tools)),
+        tools=tools,
         chat_id=chat.id,
         typed=prompt_text(parts),
         attached=tuple(prompt_text([part]) for part in unsent.parts),

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from headstart.chat.agent.permissions import Permissions
+from headstart.chat.agent.toolbox import Toolbox
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.local import ModelSources
@@ -63,6 +65,7 @@ class Services(Struct, frozen=True):
     chat_list: ChatList
     choices: Choices
     finding: Finding
+    permissions: Permissions
     folders: Folders
     versions: Versions
     unsent: UnsentTexts
@@ -163,13 +166,14 @@ def make_services(
     shelf = weights.shelf(preferences)
     models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_controls, preferences, broadcast)
-    images = ChatImages(databases)
-    sources = ModelSources(models, images)
+    sources = ModelSources(models, ChatImages(databases))
     local = make_local_models(runner, sources, branches, preferences, broadcast, background)
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     server_drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
-    server_answerer = ServerAnswerer(session, servers, preferences, images, server_drafts)
-    answering = Answering(models, local.answerer, server_answerer)
+    remote = ServerAnswerer(session, servers, preferences, sources.images, server_drafts)
+    finding, permissions = Finding(databases, background, broadcast), Permissions(preferences)
+    tools = Toolbox(databases, finding)
+    answering = Answering(models, local.answerer, remote, tools, permissions)
     choices = Choices(databases, answering, preferences, prefixes)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     installed = Installed(shelf, storage, preferences, broadcast)
@@ -179,7 +183,8 @@ def make_services(
         branches=branches,
         chat_list=ChatList(databases, replies, prefixes, preferences, background),
         choices=choices,
-        finding=Finding(databases, background, broadcast),
+        finding=finding,
+        permissions=permissions,
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
         attaching=Attaching(databases),

@@ -122,6 +122,31 @@ class TextAdded(Struct, frozen=True):
     seconds: float  # since the first of them
 
 
+class ToolAsked(Struct, frozen=True):
+    """A call waits for the user's permission; `call` is its number in the reply, `arguments` are
+    JSON."""
+
+    call: int
+    name: str
+    arguments: str
+
+
+class ToolStarted(Struct, frozen=True):
+    """A tool runs."""
+
+    call: int
+    name: str
+
+
+class ToolDone(Struct, frozen=True):
+    """A call has its result; `failed`: it is an error, or the user denied the call."""
+
+    call: int
+    name: str
+    text: str
+    failed: bool = False
+
+
 class NoticeKind(StrEnum):
     """Subjects of notices: a new one replaces an older one of its kind."""
 
@@ -134,6 +159,7 @@ class NoticeKind(StrEnum):
     MEMORY = "memory"
     MODEL = "model"
     SERVER = "server"
+    TOOLS = "tools"
     TEMPLATE = "template"
     # from the window itself
     NEWS = "news"
@@ -227,6 +253,9 @@ GenerationEvent = (
     | InMemory
     | Prefilling
     | TextAdded
+    | ToolAsked
+    | ToolStarted
+    | ToolDone
     | Notice
     | ContextUse
     | Speculating

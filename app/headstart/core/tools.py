@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from enum import StrEnum
@@ -68,6 +69,17 @@ class Tools(Struct, frozen=True):
 
 
 NO_TOOLS = Tools()
+
+
+def call_id(message_id: str, number: int) -> str:
+    """The id of a reply's call by its number: the same whenever it is asked for."""
+    data = f"{message_id}:{number}".encode("utf-8", "surrogatepass")
+    rest = int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")
+    letters = []
+    for _ in range(ID_LENGTH):
+        rest, index = divmod(rest, len(_LETTERS))
+        letters.append(_LETTERS[index])
+    return f"call_{''.join(letters)}"
 
 
 def new_call_id() -> str:

@@ -5,8 +5,12 @@ On the event loop's thread. The only module that tells the kinds of models apart
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from headstart.chat.agent.permissions import Permissions
+from headstart.chat.agent.stream import AgentStream
+from headstart.chat.agent.toolbox import Toolbox
 from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked
@@ -33,9 +37,15 @@ class Answering:
     """The answerers for all kinds of models."""
 
     def __init__(
-        self, models: Models, local: Answerer[ModelRef], servers: Answerer[ServerModel]
+        self,
+        models: Models,
+        local: Answerer[ModelRef],
+        servers: Answerer[ServerModel],
+        toolbox: Toolbox,
+        permissions: Permissions,
     ) -> None:
         self._models = models
+        self._toolbox, self._permissions = toolbox, permissions
         self._answerers: dict[type, Answerer[Any]] = {ModelRef: local, ServerModel: servers}
 
     async def model_of(self, chat: Chat) -> AnyModel:
@@ -49,4 +59,11 @@ class Answering:
         self._answerers[type(model)].check(model)
 
     async def answer(self, model: AnyModel, asked: Asked) -> ReplyStream:
-        return await self._answerers[type(model)].answer(model, asked)
+        """Begin a reply; one with tools goes on until the model calls none."""
+        answerer = self._answerers[type(model)]
+        first = await answerer.answer(model, asked)
+        if not asked.tools or not isinstance(model, ModelRef):
+            return first
+        return AgentStream(
+            asked, first, partial(answerer.answer, model), self._toolbox, self._permissions
+        )

@@ -70,6 +70,8 @@ class ChatOptions(Overrides, frozen=True, omit_defaults=True):
 
     # whether the computed state of this chat may be stored on disk
     keep_on_disk: bool = True
+    # names of the program's own tools that this chat's model may call
+    tools: tuple[Annotated[str, Meta(max_length=64)], ...] = ()
     # values of the variables of its system prompt
     values: dict[str, Annotated[str, Meta(max_length=LONGEST_VALUE)]] = {}
 
@@ -149,6 +151,8 @@ class Settings(Struct, frozen=True):
     # a folder with a Markdown copy of each chat
     mirror_folder: str = ""
     stats_shown: StatsShown = "speed"
+    # tools that models may call without asking
+    allowed_tools: tuple[Annotated[str, Meta(max_length=64)], ...] = ()
 
 
 class SettingsError(ValueError):

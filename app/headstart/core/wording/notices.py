@@ -40,6 +40,7 @@ NOTICES: dict[str, str] = {
         "The context is full: the {dropped:n oldest turn is|oldest turns are} left out of what the "
         "model reads. The system prompt stays, and nothing is deleted here."
     ),
+    "tool-steps": "The model called tools {steps} times in this reply. Continue lets it go on.",
     "server-retry": "{problem:message} Trying again in {seconds:n second|seconds}.",
     "server-takes-less": "{host} does not take {settings}.",
     "server-left-out": "{host} left out a part of the reply.",
