@@ -154,15 +154,13 @@ def make_services(
     prefix_controls: PrefixControls | None = None,
     weights: ModelLocations | None = None,
 ) -> Services:
-    """Make all services. `runner` runs the local models; without `prefix_controls` no KV state is
-    cached."""
+    """Make all services. `runner` runs local models; no KV is kept without `prefix_controls`."""
     weights = weights or ModelLocations(Hub(keychain, preferences))
     broadcast, background = Broadcast(), Background()
     databases = Databases(storage, broadcast)
     branches = Branches(databases, broadcast)
     replies = Replies(databases, branches, broadcast, background)
-    session = RemoteSession(keychain.get)
-    servers = Servers(preferences, keychain, session)
+    servers = Servers(preferences, keychain, session := RemoteSession(keychain.get))
     shelf = weights.shelf(preferences)
     models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_controls, preferences, broadcast)
@@ -175,8 +173,8 @@ def make_services(
     tools = Toolbox(databases, finding)
     answering = Answering(models, local.answerer, remote, tools, permissions)
     choices = Choices(databases, answering, preferences, prefixes)
-    chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     installed = Installed(shelf, storage, preferences, broadcast)
+    chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     return Services(
         preferences=preferences,
         broadcast=broadcast,
