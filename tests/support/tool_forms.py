@@ -14,7 +14,13 @@ from msgspec.structs import replace
 from headstart.core.tools import ToolSpec
 from headstart.engine.markup.tool_calls.feed import CallArguments, CallBegan, CallEnded
 from headstart.engine.markup.tool_calls.lark import call_grammar, named_grammar
-from headstart.engine.markup.tool_calls.layout import JsonLayout, Layout, behind_header, layout_of
+from headstart.engine.markup.tool_calls.layout import (
+    JsonLayout,
+    Layout,
+    TagLayout,
+    behind_header,
+    layout_of,
+)
 from headstart.engine.markup.tool_calls.reader import CallReader
 from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import choose
@@ -143,3 +149,56 @@ def read(way: ToolPrompt, text: str, name: str = "", size: int = 1) -> tuple[lis
         elif isinstance(event, CallEnded):
             calls[-1][2] = True
     return calls, reader.rest
+
+
+def written(way: ToolPrompt, layout: Layout, mark: str, calls: Sequence[tuple[str, str]]) -> str:
+    """Calls as a model of this form writes them, marks and headers included."""
+    texts = []
+    for name, arguments in calls:
+        if isinstance(layout, JsonLayout):
+            texts.append((name, layout.middle + arguments))
+        else:
+            texts.append((name, _tagged(layout, name, json.loads(arguments))))
+    if layout.between:
+        inner = layout.between.join(name + text for name, text in texts)
+        return mark + layout.before + inner + layout.after
+    turn = "<|start|>assistant" if way.form.name in ("recipients", "harmony") else ""
+    one = [mark + layout.before + name + text + layout.after for name, text in texts]
+    return ("<|eom|>" + turn if turn else "\n").join(one)
+
+
+_KINDS: dict[type, str] = {
+    bool: "boolean", int: "number", float: "number", list: "array", dict: "object",
+}  # fmt: skip
+
+
+def _tagged(layout: TagLayout, name: str, arguments: dict[str, Any]) -> str:
+    found = []
+    for key, value in arguments.items():
+        is_text = isinstance(value, str)
+        lead = layout.text_value if is_text else layout.other_value
+        if '"number"' in lead and not is_text:
+            lead = lead.replace("number", _KINDS[type(value)])
+        end = layout.value_end.replace("KEY", key)
+        found.append(f"{layout.key}{key}{lead}{_value(layout, value)}{end}")
+    start = layout.name_end.replace("probe_weather", name)
+    return start + layout.separator.join(found)
+
+
+def _value(layout: TagLayout, value: Any) -> str:
+    quote = layout.quote
+    if quote == "'":
+        return repr(value)
+    if quote:
+        return _gemma(value, quote)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _gemma(value: Any, quote: str) -> str:
+    if isinstance(value, str):
+        return f"{quote}{value}{quote}"
+    if isinstance(value, list):
+        return f"[{','.join(_gemma(one, quote) for one in value)}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key}:{_gemma(one, quote)}' for key, one in value.items())}}}"
+    return json.dumps(value)

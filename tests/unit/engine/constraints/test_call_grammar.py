@@ -14,7 +14,7 @@ from tests.support.tool_forms import RUN, grammar_of, read, schema_of, shapes, w
 
 @pytest.mark.parametrize("name", sorted(shapes()))
 def test_random_walks_are_valid_calls(name: str) -> None:
-    _walk(name, 12, 1)
+    _walk(name, 6, 1)
 
 
 @pytest.mark.proof

@@ -46,7 +46,7 @@ _PYTHON = re.compile(
     r"|(?P<sign>[()\[\]{}:,=])|(?P<bare>[^\s()\[\]{}:,='\"]+)|(?P<space>\s+)",
     re.DOTALL,
 )
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -168,9 +168,18 @@ def _tokens(token: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
         at = match.end()
         kind = match.lastgroup or ""
         if kind in ("one", "two"):
-            yield "text", _ESCAPED.sub(lambda one: _ESCAPES.get(one[1], one[1]), match[kind])
+            yield "text", _ESCAPED.sub(_unescaped, match[kind])
         elif kind != "space" and (kind != "bare" or match[kind].strip()):
             yield kind, match[kind]
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1] or found[2] or found[3]
+    if not code:
+        return _ESCAPES.get(found[4], found[4])
+    number = int(code, 16)
+    # half a pair could not be stored
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else found[0]
 
 
 def _bare(text: str) -> Any:
