@@ -16,7 +16,7 @@ from headstart.core.events import CallStep, Finished, TextAdded, TextPiece
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptCall, PromptMessage
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
-from headstart.core.tools import NO_TOOLS, Choosing, ToolChoice, Tools
+from headstart.core.tools import NO_TOOLS, Choosing, ToolChoice, Tools, call_id
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
@@ -38,10 +38,11 @@ class Asker:
     def ask(self, *messages: PromptMessage, tools: Tools, **named: Any) -> list[TextPiece]:
         events: list[Any] = []
         speculation = named.pop("speculation", Speculation(enabled=False))
+        of_request = {key: named.pop(key) for key in ("chat_id", "reply_key") if key in named}
         sampling = Sampling(**{"temperature": 0.0, "max_tokens": 160, "seed": 3, **named})
         request = GenerationRequest(
             LoadRequest(self.model, self.settings), messages or (QUESTION,), sampling,
-            tools=tools, speculation=speculation,
+            tools=tools, speculation=speculation, **of_request,
         )  # fmt: skip
         self.generator.generate(request, events.append, StopSignal())
         self.last = events[-1]
@@ -130,3 +131,29 @@ def test_without_tools_a_prompt_is_as_before(asker: Asker) -> None:
     assert without is not None
     assert with_tools is not None
     assert with_tools.stats.prompt_tokens > without.stats.prompt_tokens + 100
+
+
+@pytest.mark.parametrize("spelled", ["as sent", "spaced", "sorted"])
+def test_a_call_that_comes_back_is_not_processed_again(asker: Asker, spelled: str) -> None:
+    """The history has the arguments in other words; the prompt has them as the model wrote them."""
+    tools = Tools(TOOLS, ToolChoice(Choosing.NAMED, READ.name), several=False)
+    key = f"reply {spelled}"
+    pieces = asker.ask(tools=tools, chat_id="c", reply_key=key)
+    (call,) = _calls(pieces)
+    value = json.loads(call.text)
+    arguments = {
+        "as sent": call.text,
+        "spaced": json.dumps(value, indent=3),
+        "sorted": json.dumps(value, sort_keys=True, separators=(",", ":")),
+    }[spelled]
+    assert asker.last is not None
+    had = asker.last.stats.prompt_tokens + asker.last.stats.generated_tokens
+    step = (
+        PromptMessage(
+            Role.ASSISTANT, "", key, calls=(PromptCall(call_id(key, 1), call.name, arguments),)
+        ),
+        PromptMessage(Role.TOOL, "It ran.", key, call_id=call_id(key, 1), name=call.name),
+    )
+    asker.ask(QUESTION, *step, tools=Tools(TOOLS), chat_id="c", reply_key=key, max_tokens=4)
+    # the last token of a reply is not decoded before the next one
+    assert asker.last.stats.reused_tokens >= had - 1

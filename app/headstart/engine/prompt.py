@@ -22,6 +22,7 @@ from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import NO_TOOLS, Tools
+from headstart.engine.call_memory import CallMemory
 from headstart.engine.decoder import Decoder, SpecialToken
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
@@ -52,6 +53,8 @@ class PromptEncoder:
         # images of the present request, by digest
         self._images: dict[str, PromptImage] = {}
         self._template = template
+        # calls as they were written
+        self.calls = CallMemory()
         # templates that raised at the calls or tools of a prompt
         self._without_calls: set[ChatTemplate] = set()
         self._begin = facts.begin_token
@@ -123,19 +126,46 @@ class PromptEncoder:
     def _offer(self, messages: Sequence[PromptMessage], thinking: Thinking, tools: Tools) -> str:
         """A prompt with tools: in the template's own way, else as text."""
         way = self.way
-        if way.own:
-            shown = (
-                messages if way.lists else with_described_tools(messages, tools.specs, way.shown)
-            )
-            try:
-                return self._template.render(shown, thinking, tools.specs, way.way)
-            except TemplateError as error:
-                if error.too_much:
-                    raise
-                # a schema, or a history, that the template does not take
-                self._without_calls.add(self._template)
-        described = with_described_tools(messages, tools.specs, NO_CALLS.shown)
-        return self._template.render(as_text(described), thinking)
+        if not way.own:
+            return self._as_text(messages, thinking, tools)
+        given = self.calls.with_reasoning(messages)
+
+        def render(some: Sequence[PromptMessage]) -> str:
+            if not way.lists:
+                some = with_described_tools(some, tools.specs, way.shown)
+            return self._template.render(some, thinking, tools.specs, way.way)
+
+        try:
+            return self.calls.as_written(render(given), given, way.form, render)
+        except TemplateError as error:
+            if error.too_much:
+                raise
+            # a schema, or a history, that the template does not take
+            self._without_calls.add(self._template)
+            return self._as_text(messages, thinking, tools)
+
+    def _as_text(self, messages: Sequence[PromptMessage], thinking: Thinking, tools: Tools) -> str:
+        given = self.calls.with_reasoning(messages)
+
+        def render(some: Sequence[PromptMessage]) -> str:
+            described = with_described_tools(some, tools.specs, NO_CALLS.shown)
+            return self._template.render(as_text(described), thinking)
+
+        return self.calls.as_written(render(given), given, NO_CALLS.form, render)
+
+    def as_written(self, tokens: Sequence[int]) -> str:
+        """Generated tokens as a rendered prompt has them: control tokens, and guarded text."""
+        found, run = [], list[int]()
+        for token in (*tokens, None):
+            if token is not None and token not in self.control:
+                run.append(token)
+                continue
+            text = b"".join(self.decoder.piece(each) for each in run)
+            found.append(self.guard(text.decode("utf-8", "replace")))
+            run = []
+            if token is not None:
+                found.append(self.control[token])
+        return "".join(found)
 
     def render(
         self,

@@ -24,9 +24,11 @@ from headstart.core.events import (
     Prefilling,
     Speculating,
 )
-from headstart.core.requests import GenerationRequest, PromptMessage, WrittenSoFar
+from headstart.core.requests import GenerationRequest, PromptCall, PromptMessage, WrittenSoFar
 from headstart.core.settings.schema import Sampling
 from headstart.core.told import Told, told
+from headstart.core.tools import call_id
+from headstart.engine.call_memory import WrittenStep
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.constraints.tool_rules import AllRules
 from headstart.engine.decoder import Constraint, ContextFull, DecodeAborted, Decoder, Sampler
@@ -234,10 +236,25 @@ class Turn:
         tokens, cut = list(self._generated), stream.incomplete
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
+        self._remember_calls(tokens, stream)
         owner = self._request.owner
         for text, known in self._encoder.remember_reply(rendered, tokens) if cut == 0 else ():
             if self._tracer is not None and owner is not None:
                 self._tracer.reply_tokens.keep(owner, text, known)
+
+    def _remember_calls(self, tokens: Sequence[int], stream: TextStream) -> None:
+        """Have the encoder remember a step that ended with calls as the model wrote it."""
+        request, encoder = self._request, self._encoder
+        if not stream.calls or not request.tools or request.reply_so_far:
+            return
+        # numbers of calls go on through the steps of a reply
+        first = 1 + sum(len(one.calls) for one in request.messages if one.key == request.reply_key)
+        calls = tuple(
+            PromptCall(call_id(request.reply_key, first + number), name, encoder.guard(arguments))
+            for number, (name, arguments) in enumerate(stream.calls)
+        )
+        text, reasoning = encoder.guard(stream.text), encoder.guard(stream.reasoning)
+        encoder.calls.keep(WrittenStep(calls, text, reasoning, encoder.as_written(tokens)))
 
     def _so_far(self, stream: TextStream) -> WrittenSoFar:
         """The whole reply up to now."""

@@ -28,6 +28,8 @@ class CallReader:
         self._reading = reader.read(self._feed)
         # where the last whole call ended
         self._whole = 0
+        # whole calls so far
+        self.calls = 0
         self.open = self.done = self.cut = False
 
     @property
@@ -75,4 +77,5 @@ class CallReader:
                 self.open = True
             elif isinstance(event, CallEnded):
                 self.open, self._whole = False, self._feed.at
+                self.calls += 1
             yield event
