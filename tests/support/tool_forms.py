@@ -34,11 +34,11 @@ READ = ToolSpec(
         {
             "type": "object",
             "properties": {
-                "path": {"type": "string"},
+                "path": {"type": "string", "description": "where"},
                 # a word of Python's
-                "from": {"type": "integer"},
-                "to": {"type": ["integer", "null"]},
-                "mode": {"type": "string", "enum": ["text", "bytes"]},
+                "from": {"type": "integer", "description": "line"},
+                "to": {"type": ["integer", "null"], "description": "line"},
+                "mode": {"type": "string", "enum": ["text", "bytes"], "description": "how"},
             },
             "required": ["path"],
         }
@@ -51,13 +51,19 @@ RUN = ToolSpec(
         {
             "type": "object",
             "properties": {
-                "command": {"type": "array", "items": {"type": "string"}},
-                "timeout": {"type": "number"},
-                "background": {"type": "boolean"},
+                "command": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "words",
+                },
+                "timeout": {"type": "number", "description": "seconds"},
+                "background": {"type": "boolean", "description": "or wait"},
                 "env": {
                     "type": "object",
                     "properties": {"HOME": {"type": "string"}, "N": {"type": "integer"}},
                     "required": ["HOME"],
+                    "description": "variables",
+                    "additionalProperties": {"type": "string"},
                 },
             },
             "required": ["command", "background"],

@@ -7,6 +7,7 @@ Engine thread.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -15,25 +16,40 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptCall, PromptMessage
 from headstart.engine.markup.tool_calls.forms import CallForm
 from headstart.engine.markup.tool_calls.layout import behind_header
 from headstart.engine.markup.tool_calls.reader import CallReader
+from headstart.engine.markup.tool_calls.readers import JsonCalls
 
 # characters of all steps that are remembered
 _MOST = 16_000_000
+# places that are tried
+_LOOKS = 64
+# stands for a result while its position is looked for
+_SIGN = "\ue0f6result\ue0f6"
 # characters of one message's calls that are looked through
 _LONGEST = 4_000_000
 
 
 class WrittenStep(Struct, frozen=True):
     """A step of a reply: its text, reasoning and calls, and `raw`, all of it as it was written,
-    control tokens included."""
+    control tokens included.
+
+    `prompt` is the rendered prompt before it, made of messages with the digest `seen`.
+    """
 
     calls: tuple[PromptCall, ...]
     text: str
     reasoning: str
     raw: str
+    prompt: str = ""
+    seen: bytes = b""
+
+    @property
+    def size(self) -> int:
+        return len(self.raw) + len(self.prompt)
 
 
 class CallMemory:
@@ -45,11 +61,11 @@ class CallMemory:
         """Remember a step under the id of its first call."""
         key = step.calls[0].id
         old = self._steps.pop(key, None)
-        self._size += len(step.raw) - (len(old.raw) if old is not None else 0)
+        self._size += step.size - (old.size if old is not None else 0)
         self._steps[key] = step
         while self._size > _MOST and len(self._steps) > 1:
             _, gone = self._steps.popitem(last=False)
-            self._size -= len(gone.raw)
+            self._size -= gone.size
 
     def find(self, message: PromptMessage) -> WrittenStep | None:
         """The step that a message repeats: the same calls with equal arguments, the same text."""
@@ -84,6 +100,15 @@ class CallMemory:
         render: Callable[[Sequence[PromptMessage]], str],
     ) -> str:
         """A rendered prompt with every remembered step as the model wrote it."""
+        last = max((at for at, one in enumerate(messages) if one.role is Role.USER), default=-1)
+        for number in reversed(range(last + 1, len(messages) - 1)):
+            # in one turn a prompt only grows, whatever the template makes of it now
+            step = self.find(messages[number])
+            if step is None or not step.prompt or step.seen != digest(messages[:number]):
+                continue
+            end = _end_of_step(rendered, messages, number, form, render)
+            if end >= 0:
+                return step.prompt + step.raw + rendered[end:]
         # from the end, so that positions before stay
         for number in reversed(range(len(messages))):
             step = self.find(messages[number])
@@ -101,6 +126,42 @@ class CallMemory:
         return rendered
 
 
+def digest(messages: Sequence[PromptMessage]) -> bytes:
+    """A digest of messages as a prompt's beginning: reasoning and the spelling of arguments do
+    not count."""
+    found = hashlib.blake2b(digest_size=16)
+    for one in messages:
+        calls = [(call.id, *_value(call)) for call in one.calls]
+        images = [image.digest for image in one.images]
+        known = (one.role, one.text, one.call_id, images, calls)
+        found.update(json.dumps(known, sort_keys=True).encode("utf-8", "surrogatepass"))
+    return found.digest()
+
+
+def _end_of_step(
+    rendered: str,
+    messages: Sequence[PromptMessage],
+    number: int,
+    form: CallForm,
+    render: Callable[[Sequence[PromptMessage]], str],
+) -> int:
+    """The position behind the calls of a message that has its result; -1 where it is not found."""
+    result = messages[number + 1]
+    if result.role is not Role.TOOL:
+        return -1
+    marked = [*messages[: number + 1], replace(result, text=_SIGN), *messages[number + 2 :]]
+    at = render(marked).find(_SIGN)
+    names = [call.name for call in messages[number].calls]
+    begins = at
+    for _ in range(_LOOKS):
+        # the nearest place from which all of its calls are read
+        begins = max(rendered.rfind(one, 0, begins) for one in form.opens or names[:1])
+        end = calls_end(rendered[begins:at], form, names) if begins >= 0 else -1
+        if begins < 0 or end >= 0:
+            return begins + end if end >= 0 else -1
+    return -1
+
+
 def calls_end(text: str, form: CallForm, names: Sequence[str]) -> int:
     """The position behind so many calls in a rendered reply; -1 where they are not found."""
     at, done = 0, 0
@@ -110,6 +171,9 @@ def calls_end(text: str, form: CallForm, names: Sequence[str]) -> int:
             if named < 0:
                 return -1
             behind = len(text) - len(behind_header(text[named:]))
+            if form.reader == JsonCalls():
+                # the header says only that a call follows
+                behind = max(text.rfind("{", at, named), 0)
         else:
             marks = [(found, mark) for mark in form.opens if (found := text.find(mark, at)) >= 0]
             if not marks:

@@ -22,14 +22,13 @@ from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import NO_TOOLS, Tools
-from headstart.engine.call_memory import CallMemory
+from headstart.engine.call_memory import digest
 from headstart.engine.decoder import Decoder, SpecialToken
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
 from headstart.engine.markup.tool_way import ToolPrompt
-from headstart.engine.template import ChatTemplate, TemplateError
-from headstart.engine.tool_messages import as_text, with_described_tools
-from headstart.engine.tool_probe import NO_CALLS, probe
+from headstart.engine.template import ChatTemplate
+from headstart.engine.tool_prompts import ToolPrompts
 
 # private-use characters; text that really contains them loses only them. The second cuts plain text
 # where a tokenizer would otherwise match a token in it
@@ -53,10 +52,7 @@ class PromptEncoder:
         # images of the present request, by digest
         self._images: dict[str, PromptImage] = {}
         self._template = template
-        # calls as they were written
-        self.calls = CallMemory()
-        # templates that raised at the calls or tools of a prompt
-        self._without_calls: set[ChatTemplate] = set()
+        self.tools = ToolPrompts()
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
         self._words = {
@@ -119,39 +115,25 @@ class PromptEncoder:
     @property
     def way(self) -> ToolPrompt:
         """The template's way with tools."""
-        if self._template in self._without_calls:
-            return NO_CALLS
-        return probe(self._template)
+        return self.tools.way(self._template)
 
-    def _offer(self, messages: Sequence[PromptMessage], thinking: Thinking, tools: Tools) -> str:
-        """A prompt with tools: in the template's own way, else as text."""
-        way = self.way
-        if not way.own:
-            return self._as_text(messages, thinking, tools)
-        given = self.calls.with_reasoning(messages)
+    def seen(self, messages: Sequence[PromptMessage]) -> bytes:
+        """The digest of messages before a step; see `CallMemory`."""
+        return digest(self._guarded(messages))
 
-        def render(some: Sequence[PromptMessage]) -> str:
-            if not way.lists:
-                some = with_described_tools(some, tools.specs, way.shown)
-            return self._template.render(some, thinking, tools.specs, way.way)
-
-        try:
-            return self.calls.as_written(render(given), given, way.form, render)
-        except TemplateError as error:
-            if error.too_much:
-                raise
-            # a schema, or a history, that the template does not take
-            self._without_calls.add(self._template)
-            return self._as_text(messages, thinking, tools)
-
-    def _as_text(self, messages: Sequence[PromptMessage], thinking: Thinking, tools: Tools) -> str:
-        given = self.calls.with_reasoning(messages)
-
-        def render(some: Sequence[PromptMessage]) -> str:
-            described = with_described_tools(some, tools.specs, NO_CALLS.shown)
-            return self._template.render(as_text(described), thinking)
-
-        return self.calls.as_written(render(given), given, NO_CALLS.form, render)
+    def _guarded(self, messages: Sequence[PromptMessage]) -> list[PromptMessage]:
+        return [
+            msgspec.structs.replace(
+                message,
+                text=self._marks(message) + self.guard(message.text),
+                reasoning=self.guard(message.reasoning),
+                calls=tuple(
+                    msgspec.structs.replace(call, arguments=self.guard(call.arguments))
+                    for call in message.calls
+                ),
+            )
+            for message in messages
+        ]
 
     def as_written(self, tokens: Sequence[int]) -> str:
         """Generated tokens as a rendered prompt has them: control tokens, and guarded text."""
@@ -174,20 +156,9 @@ class PromptEncoder:
         tools: Tools = NO_TOOLS,
     ) -> str:
         """The prompt as text, guards included; raises TemplateError."""
-        guarded = [
-            msgspec.structs.replace(
-                message,
-                text=self._marks(message) + self.guard(message.text),
-                reasoning=self.guard(message.reasoning),
-                calls=tuple(
-                    msgspec.structs.replace(call, arguments=self.guard(call.arguments))
-                    for call in message.calls
-                ),
-            )
-            for message in messages
-        ]
+        guarded = self._guarded(messages)
         if tools.specs:
-            return self._offer(guarded, thinking, tools)
+            return self.tools.render(self._template, guarded, thinking, tools)
         return self._template.render(guarded, thinking)
 
     def end_of(self, rendered: str, messages: Sequence[PromptMessage]) -> str:

@@ -108,8 +108,10 @@ def _example(template: ChatTemplate, way: ToolPrompt, calls: Sequence[PromptCall
             behind = len(shown) - len(behind_header(shown[at:]))
     else:
         name = shown.rfind(NAME)
-        at, mark = max((shown.rfind(one, 0, name), one) for one in form.opens)
-        behind = at if form.bare else at + len(mark)
+        # of marks that end at the same place the longest
+        found = [(shown.rfind(one, 0, name), one) for one in form.opens]
+        behind, _, at = max((at + len(one), len(one), at) for at, one in found if at >= 0)
+        behind = at if form.bare else behind
     if at < 0 or behind < at:
         return ""
     named = NAME if form.header else ""

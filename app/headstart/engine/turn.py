@@ -236,13 +236,13 @@ class Turn:
         tokens, cut = list(self._generated), stream.incomplete
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
-        self._remember_calls(tokens, stream)
+        self._remember_calls(rendered, tokens, stream)
         owner = self._request.owner
         for text, known in self._encoder.remember_reply(rendered, tokens) if cut == 0 else ():
             if self._tracer is not None and owner is not None:
                 self._tracer.reply_tokens.keep(owner, text, known)
 
-    def _remember_calls(self, tokens: Sequence[int], stream: TextStream) -> None:
+    def _remember_calls(self, rendered: str, tokens: Sequence[int], stream: TextStream) -> None:
         """Have the encoder remember a step that ended with calls as the model wrote it."""
         request, encoder = self._request, self._encoder
         if not stream.calls or not request.tools or request.reply_so_far:
@@ -254,7 +254,8 @@ class Turn:
             for number, (name, arguments) in enumerate(stream.calls)
         )
         text, reasoning = encoder.guard(stream.text), encoder.guard(stream.reasoning)
-        encoder.calls.keep(WrittenStep(calls, text, reasoning, encoder.as_written(tokens)))
+        raw, seen = encoder.as_written(tokens), encoder.seen(self._fitting.kept)
+        encoder.tools.calls.keep(WrittenStep(calls, text, reasoning, raw, rendered, seen))
 
     def _so_far(self, stream: TextStream) -> WrittenSoFar:
         """The whole reply up to now."""

@@ -298,5 +298,5 @@ def with_calls(form: ReplyFormat, calls: CallForm | None, offered: bool = False)
     are `offered`."""
     if calls is None or (calls.bare and not offered):
         return form
-    marks = dict.fromkeys(calls.opens, Mark.CALL) | dict.fromkeys(calls.inside, Mark.IN_CALL)
+    marks = dict.fromkeys(calls.marks, Mark.IN_CALL) | dict.fromkeys(calls.opens, Mark.CALL)
     return replace(form, marks=marks | dict(form.marks), calls=calls)

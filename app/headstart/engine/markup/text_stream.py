@@ -202,7 +202,7 @@ class TextStream:
         """Apply the mark with this text to the text after it."""
         mark = self._form.marks[text]
         if self.call is not None:
-            if mark in (Mark.CALL, Mark.IN_CALL) or text in self.call.form.inside:
+            if mark in (Mark.CALL, Mark.IN_CALL) or text in self.call.form.marks:
                 self._into_call(text, Origin.TARGET, pieces)
                 return
             self._end_call(pieces)
@@ -291,7 +291,7 @@ class TextStream:
         if self.call is not None:
             # a header's marks end a call that has only its arguments
             ends = (Mark.HEADER, Mark.BODY) if self.call.form.header else ()
-            own = self.call.form.inside
+            own = self.call.form.marks
             return tuple(
                 text for text, mark in self._plain.items() if mark in ends and text not in own
             )

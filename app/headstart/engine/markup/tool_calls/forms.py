@@ -5,6 +5,9 @@ A form is chosen by signs in the chat template, and proved by rendering calls (`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import msgspec
 from msgspec import Struct
 
 from headstart.engine.markup.tool_calls.readers import (
@@ -37,6 +40,20 @@ class CallForm(Struct, frozen=True):
 
     def fits(self, template: str) -> bool:
         return all(sign in template for sign in self.signs)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """All marks inside calls: a vocabulary may have any of them as a token."""
+        return tuple(dict.fromkeys((*self.inside, *_marks_of(self.reader))))
+
+
+def _marks_of(reader: object) -> Iterator[str]:
+    for value in msgspec.structs.astuple(reader) if isinstance(reader, Struct) else ():
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, Struct):
+                yield from _marks_of(one)
+            elif isinstance(one, str) and len(one) > 2:
+                yield one
 
 
 _FUNCTION_TAGS = TaggedCalls(
@@ -139,13 +156,13 @@ FORMS = (
         ("[TOOL_CALLS]",), ("[ARGS]", "[CALL_ID]"),
     ),
     CallForm(
-        "minimax-3", (f"{_MINIMAX_3}<tool_call>",),
+        "minimax-3", (f"{_MINIMAX_3}<tool_call>", "<tool_call>"),
         TaggedCalls(
             begins=f"{_MINIMAX_3}<invoke name=", name_end=">", key=f"{_MINIMAX_3}<", key_end=">",
             value_end=f"{_MINIMAX_3}</KEY>", ends=f"{_MINIMAX_3}</invoke>",
             closes=(f"{_MINIMAX_3}</tool_call>",), nested=True,
         ),
-        (_MINIMAX_3,), (_MINIMAX_3,),
+        (_MINIMAX_3,), (_MINIMAX_3, "</tool_call>"),
     ),
     CallForm(
         "minimax", ("<minimax:tool_call>",),

@@ -1,0 +1,56 @@
+"""Prompts with tools: in a template's own way, or as text. Engine thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headstart.core.requests import PromptMessage
+from headstart.core.settings.schema import Thinking
+from headstart.core.tools import Tools
+from headstart.engine.call_memory import CallMemory
+from headstart.engine.markup.tool_way import ToolPrompt
+from headstart.engine.template import ChatTemplate, TemplateError
+from headstart.engine.tool_messages import as_text, with_described_tools
+from headstart.engine.tool_probe import NO_CALLS, probe
+
+
+class ToolPrompts:
+    """`calls` has calls as the model wrote them."""
+
+    def __init__(self) -> None:
+        self.calls = CallMemory()
+        # templates that raised at the calls or tools of a prompt
+        self._refused: set[ChatTemplate] = set()
+
+    def way(self, template: ChatTemplate) -> ToolPrompt:
+        return NO_CALLS if template in self._refused else probe(template)
+
+    def render(
+        self,
+        template: ChatTemplate,
+        messages: Sequence[PromptMessage],
+        thinking: Thinking,
+        tools: Tools,
+    ) -> str:
+        """The prompt as text; raises TemplateError."""
+        way = self.way(template)
+        given = self.calls.with_reasoning(messages)
+
+        def own(some: Sequence[PromptMessage]) -> str:
+            if not way.lists:
+                some = with_described_tools(some, tools.specs, way.shown)
+            return template.render(some, thinking, tools.specs, way.way)
+
+        def plain(some: Sequence[PromptMessage]) -> str:
+            described = with_described_tools(some, tools.specs, NO_CALLS.shown)
+            return template.render(as_text(described), thinking)
+
+        if way.own:
+            try:
+                return self.calls.as_written(own(given), given, way.form, own)
+            except TemplateError as error:
+                if error.too_much:
+                    raise
+                # a schema, or a history, that the template does not take
+                self._refused.add(template)
+        return self.calls.as_written(plain(given), given, NO_CALLS.form, plain)

@@ -1,0 +1,148 @@
+"""Tool calls: forms that are proved, grammars, and steps that are never processed twice.
+
+`python -m tests.benchmarks.tools --json FILE`. No model is needed: templates, tokens are bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import time
+from collections.abc import Iterator
+
+import jsonschema
+import numpy as np
+
+from headstart.core.chats.values import Role
+from headstart.core.requests import PromptMessage
+from headstart.core.tools import NO_TOOLS, ToolSpec
+from headstart.engine.markup.tool_calls.lark import call_grammar
+from headstart.engine.template import choose
+from headstart.engine.tool_probe import probe
+from tests.benchmarks.report import Report, json_path
+from tests.models.llama_source import templates
+from tests.support.byte_decoder import byte_encoder
+from tests.support.tool_forms import RUN, grammar_of, read, schema_of, shapes, walks
+from tests.support.tool_sessions import Session
+
+WALKS, STEPS = 100, 8
+# tools and keys of the largest list that a client sends
+TOOLS, KEYS = 25, 9
+
+
+def _client_tools(seed: int) -> list[ToolSpec]:
+    """Made-up tools of the size of real ones."""
+    rng = random.Random(seed)
+    kinds = ("string", "string", "integer", "boolean", "array")
+    found = []
+    for number in range(TOOLS):
+        count = rng.randint(1, KEYS)
+        properties = {
+            f"key_{key}": {"type": rng.choice(kinds), "description": "x" * 60}
+            for key in range(count)
+        }
+        schema = {"type": "object", "properties": properties, "required": list(properties)[:2]}
+        found.append(ToolSpec(f"tool_{number}", "y" * 400, json.dumps(schema)))
+    return found
+
+
+def _grammars(report: Report) -> None:
+    from llguidance import LLMatcher, LLTokenizer
+    from llguidance.numpy import fill_next_token_bitmask
+
+    tokenizer = LLTokenizer("byte")
+    compiled, masks = [], []
+    for _, layout, _ in shapes().values():
+        began = time.perf_counter()
+        text = call_grammar(layout, _client_tools(1), lambda text: (text,))
+        matcher = LLMatcher(tokenizer, LLMatcher.grammar_from_lark(text), log_level=0)
+        compiled.append((time.perf_counter() - began) * 1000)
+        bits = np.zeros((1, (tokenizer.vocab_size + 31) // 32), np.int32)
+        for _ in range(50):
+            began = time.perf_counter()
+            fill_next_token_bitmask(matcher, bits, 0)
+            masks.append((time.perf_counter() - began) * 1000)
+            ways = np.flatnonzero(
+                np.unpackbits(bits.view(np.uint8)[0], count=256, bitorder="little")
+            )
+            if not len(ways):
+                break
+            matcher.try_consume_tokens([int(ways[0])])
+    report.add(
+        "grammar_compile_ms",
+        statistics.median(compiled),
+        "at most 15",
+        f"worst {max(compiled):.0f}",
+    )
+    report.add("grammar_mask_ms", statistics.mean(masks), "at most 0.25", "a vocabulary of bytes")
+
+
+def _valid(report: Report) -> None:
+    ended = right = 0
+    for way, layout, _ in shapes().values():
+        for text in walks(grammar_of(way, layout, RUN), WALKS, 7):
+            calls, rest = read(way, text, RUN.name if way.form.header else "", size=11)
+            ended += 1
+            right += bool(calls) and not rest.strip() and all(map(_fits, calls))
+    report.add("grammar_valid", right / ended, "1.0", f"{ended} walks over {len(shapes())} layouts")
+
+
+def _fits(call: tuple[str, str, bool]) -> bool:
+    name, arguments, whole = call
+    try:
+        jsonschema.validate(json.loads(arguments, strict=False), schema_of(name) or {})
+    except (ValueError, jsonschema.ValidationError):
+        return False
+    return whole
+
+
+def _steps(report: Report) -> None:
+    again = []
+    # Command R+ does not take a type that is a list, and gets the generic form
+    names = [name for name in shapes() if "command-r-plus" not in name]
+    for name in names:
+        session = Session(name)
+        for number in range(1, STEPS + 1):
+            session.step(number)
+        again += session.again[1:]
+    worst = statistics.quantiles(again, n=100)[98]
+    report.add(
+        "tool_step_recomputed_tokens", statistics.median(again), "0",
+        f"p99 {worst:.0f}, worst {max(again)}, {len(again)} steps of {len(names)} layouts",
+    )  # fmt: skip
+
+
+def _off(report: Report) -> None:
+    """Prompts without tools, against those of the template alone."""
+
+    def differ() -> Iterator[bool]:
+        messages = [
+            PromptMessage(Role.USER, "One?"), PromptMessage(Role.ASSISTANT, "Two."),
+            PromptMessage(Role.USER, "Three?"),
+        ]  # fmt: skip
+        for text in templates().values():
+            encoder = byte_encoder(text)
+            alone = choose(text, "<s>", "</s>", frozenset()).render(messages)
+            yield encoder.render(messages, tools=NO_TOOLS) != alone
+
+    report.add("tools_off_cost", sum(differ()), "0", f"{len(templates())} templates")
+
+
+def main() -> None:
+    path = json_path(__doc__ or "")
+    report = Report("tool calls (templates, no model)")
+    ways = {
+        name: probe(choose(text, "<s>", "</s>", frozenset())) for name, text in templates().items()
+    }
+    proved = sum(way.own for way in ways.values())
+    report.add("forms_proved", proved, "at least 57 of 59", f"of {len(ways)} templates")
+    _off(report)
+    _valid(report)
+    _grammars(report)
+    _steps(report)
+    report.write(path)
+
+
+if __name__ == "__main__":
+    main()

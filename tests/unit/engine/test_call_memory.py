@@ -1,0 +1,59 @@
+"""Steps of an agent over real templates: what the model wrote is never processed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from headstart.core.chats.values import Role
+from headstart.core.requests import PromptCall, PromptMessage
+from headstart.engine.call_memory import CallMemory, WrittenStep
+from tests.support.tool_forms import shapes
+from tests.support.tool_sessions import STEPS, Session
+
+
+def _sessions() -> Iterator[str]:
+    # Command R+ does not take a type that is a list, and gets the generic form
+    yield from (name for name in sorted(shapes()) if "command-r-plus" not in name)
+
+
+@pytest.mark.parametrize("name", list(_sessions()))
+def test_no_token_of_a_step_is_processed_again(name: str) -> None:
+    session = Session(name)
+    for number in range(1, STEPS + 1):
+        session.step(number)
+    assert session.again == [0] * STEPS
+
+
+def test_only_the_same_step_is_put_back() -> None:
+    memory = CallMemory()
+    call = PromptCall("call_1", "run", '{"a": 1, "b": [1, 2]}')
+    memory.keep(WrittenStep((call,), "Look.", "Hm.", "raw"))
+
+    def message(arguments: str, text: str = "Look.", reasoning: str = "") -> PromptMessage:
+        calls = (PromptCall("call_1", "run", arguments),)
+        return PromptMessage(Role.ASSISTANT, text, "r", reasoning, calls=calls)
+
+    assert memory.find(message('{"b":[1,2],"a":1}')) is not None
+    assert memory.find(message('{"b":[1,2],"a":1}', reasoning="Hm. ")) is not None
+    assert memory.find(message('{"b":[2,1],"a":1}')) is None
+    assert memory.find(message('{"a": 1, "b": [1, 2]}', text="Other.")) is None
+    assert memory.find(message('{"a": 1, "b": [1, 2]}', reasoning="Other.")) is None
+    assert memory.find(PromptMessage(Role.ASSISTANT, "Look.", "r")) is None
+    (given,) = memory.with_reasoning([message(call.arguments)])
+    assert given.reasoning == "Hm."
+
+
+def test_the_memory_forgets_the_oldest_steps() -> None:
+    memory = CallMemory()
+    for number in range(20):
+        call = PromptCall(f"call_{number}", "run", "{}")
+        memory.keep(WrittenStep((call,), "", "", "x" * 1_000_000))
+    kept = [
+        memory.find(
+            PromptMessage(Role.ASSISTANT, "", calls=(PromptCall(f"call_{n}", "run", "{}"),))
+        )
+        for n in range(20)
+    ]
+    assert [one is not None for one in kept] == [False] * 4 + [True] * 16
