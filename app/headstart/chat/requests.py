@@ -24,7 +24,7 @@ from headstart.core.chats.steps import has_calls, step_messages, steps
 from headstart.core.chats.unsent import Unsent
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.chats.variables import filled
-from headstart.core.models.ref import AnyModel, ModelRef
+from headstart.core.models.ref import AnyModel
 from headstart.core.own_tools import own_specs
 from headstart.core.requests import (
     AheadRequest,
@@ -77,7 +77,7 @@ class Asked(Struct, frozen=True):
         """The reply so far, for the model that continues it; reasoning by another model counts as
         ended. With tools only the step that is being written."""
         now: Sequence[Part] = self.written
-        if isinstance(model, ModelRef) and self.tools and has_calls(self.written):
+        if self.tools and has_calls(self.written):
             last = steps(self.written)[-1]
             now = () if last.calls else last.said
         reasoning = _reasoning(now)
@@ -146,8 +146,14 @@ def remote_request(
     chosen = effective(settings, asked.chat.options, model.key, above=asked.chat.above)
     return RemoteRequest(
         model=model,
-        messages=prompt_messages(asked.branch, system_prompt(asked.chat, chosen), images),
+        messages=(
+            *prompt_messages(
+                asked.branch, system_prompt(asked.chat, chosen), images, bool(asked.tools)
+            ),
+            *asked.steps_so_far,
+        ),
         sampling=chosen.sampling,
+        tools=asked.tools,
         reply_so_far=asked.so_far(model),
         speculation=chosen.speculation,
     )

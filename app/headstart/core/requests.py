@@ -121,6 +121,7 @@ class RemoteRequest(Struct, frozen=True):
     sampling: Sampling
     reply_so_far: WrittenSoFar = WrittenSoFar()
     speculation: Speculation = field(default_factory=Speculation)
+    tools: Tools = NO_TOOLS
 
 
 class AheadRequest(Struct, frozen=True):

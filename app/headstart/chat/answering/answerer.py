@@ -62,7 +62,7 @@ class Answering:
         """Begin a reply; one with tools goes on until the model calls none."""
         answerer = self._answerers[type(model)]
         first = await answerer.answer(model, asked)
-        if not asked.tools or not isinstance(model, ModelRef):
+        if not asked.tools:
             return first
         return AgentStream(
             asked, first, partial(answerer.answer, model), self._toolbox, self._permissions

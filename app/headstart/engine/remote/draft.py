@@ -88,4 +88,5 @@ def drafts_possible(request: RemoteRequest) -> bool:
         and not sampling.presence_penalty
         and sampling.repeat_penalty in (0, 1)
         and not request.reply_so_far.reasoning
+        and not request.tools.specs
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.events import TextPiece
@@ -10,6 +11,7 @@ from headstart.core.servers import Connection
 from headstart.core.text.whole import WholeText, whole
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote.echoed import Echoed
+from headstart.engine.remote.incoming_calls import IncomingCalls
 from headstart.engine.remote.problems import too_long
 
 # characters of a reply, reasoning included: several hundred thousand words
@@ -30,6 +32,7 @@ class Incoming:
         # joins characters split between two events
         self._contents, self._thoughts = WholeText(), WholeText()
         self._size = 0
+        self._calls = IncomingCalls()
 
     def begin_again(self, sent: str) -> None:
         """Prepare for another stream, which continues `sent`."""
@@ -58,12 +61,19 @@ class Incoming:
         """Drafted text that the server confirmed."""
         return self.text.push(whole(text).encode(), origin)
 
+    def called(self, delta: Mapping[str, Any]) -> list[TextPiece]:
+        """Tool calls in an event's own fields."""
+        pieces = self._calls.take(delta)
+        self._count(sum(len(piece.text) for piece in pieces))
+        return pieces
+
     def rest(self, ended: bool) -> list[TextPiece]:
         """Text held back; `ended`: the reply is complete."""
         pieces = _thought(self._thoughts.rest())
         half = self._echo.new(self._contents.rest())
         pieces.extend(self.text.push((half + self._echo.rest()).encode()))
         pieces.extend(self.text.finish(ended=ended))
+        pieces.extend(self._calls.end(whole=ended))
         return pieces
 
 

@@ -8,9 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.servers import ServerKind
+from headstart.core.tools import Choosing, Tools
+from headstart.engine.tool_messages import given_tools
 
 # servers' words for a model without vision, or for a message that must be plain text
 _BLIND = re.compile(
@@ -20,13 +23,37 @@ _BLIND = re.compile(
 
 def messages_of(messages: Sequence[PromptMessage], images: bool) -> list[dict[str, Any]]:
     """The messages with `images`, or only with their labels in the text."""
-    return [
-        {
-            "role": message.role.value,
-            "content": _with_images(message) if images and message.images else message.text,
-        }
-        for message in messages
-    ]
+    return [_message(message, images) for message in messages]
+
+
+def tool_parameters(tools: Tools) -> dict[str, Any]:
+    """Parameters that offer tools."""
+    found: dict[str, Any] = {"tools": given_tools(tools.specs)}
+    choosing = tools.choice.choosing
+    if choosing is Choosing.NAMED:
+        found["tool_choice"] = {"type": "function", "function": {"name": tools.choice.name}}
+    elif choosing is not Choosing.AUTO:
+        found["tool_choice"] = choosing.value
+    return found
+
+
+def _message(message: PromptMessage, images: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "role": message.role.value,
+        "content": _with_images(message) if images and message.images else message.text,
+    }
+    if message.calls:
+        found["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    if message.role is Role.TOOL:
+        found["tool_call_id"] = message.call_id
+    return found
 
 
 def response_format(schema: str, kind: ServerKind) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
-from headstart.engine.remote.messages import response_format
+from headstart.engine.remote.messages import response_format, tool_parameters
 from headstart.engine.remote.prediction import edited_text
 
 # servers' words for an unknown setting
@@ -85,4 +85,6 @@ class Parameters:
             chosen["prediction"] = {"type": "content", "content": predicted}
         if sampling.schema:
             chosen["response_format"] = response_format(sampling.schema, kind)
+        if self._request.tools.specs:
+            chosen |= tool_parameters(self._request.tools)
         return chosen

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from headstart.core.chats.values import SpeculationStats
+from headstart.core.events import Prefilling
 
 
 class Reported(Struct):
@@ -80,3 +81,13 @@ def _count(source: Mapping[str, Any], name: str, before: int | None) -> int | No
 def _seconds(source: Mapping[str, Any], name: str, before: float | None) -> float | None:
     value = source.get(name)
     return value / 1000 if isinstance(value, int | float) and 0 <= value < 1e12 else before
+
+
+def prefilling_in(event: Mapping[str, Any]) -> Prefilling | None:
+    """The progress of a prompt, from servers that report it."""
+    progress = event.get("prompt_progress")
+    if not isinstance(progress, dict):
+        return None
+    numbers = [progress.get(name) for name in ("processed", "total", "cache")]
+    done, total, cached = (value if isinstance(value, int) else 0 for value in numbers)
+    return Prefilling(min(done, total), total, min(cached, total)) if total > 0 else None

@@ -22,7 +22,6 @@ from headstart.core.events import (
     Finished,
     Notice,
     NoticeKind,
-    Prefilling,
 )
 from headstart.core.requests import RemoteRequest
 from headstart.core.told import about, told
@@ -32,7 +31,7 @@ from headstart.engine.remote.fields import fields_of, plain_stats, whole_reply
 from headstart.engine.remote.incoming import Incoming
 from headstart.engine.remote.messages import about_images, messages_of
 from headstart.engine.remote.parameters import Parameters
-from headstart.engine.remote.stats import Reported
+from headstart.engine.remote.stats import Reported, prefilling_in
 from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.stop import StopSignal
 
@@ -300,9 +299,8 @@ class RemoteTurn:
     def _take(self, event: Mapping[str, Any]) -> None:
         self._incoming.event()
         self._reported.take(plain_stats(event))
-        progress = event.get("prompt_progress")
-        if isinstance(progress, dict):
-            self._show_progress(progress)
+        if (progress := prefilling_in(event)) is not None:
+            self._emit(progress)
         choices = event.get("choices")
         if not isinstance(choices, list) or not choices:
             return
@@ -319,6 +317,9 @@ class RemoteTurn:
             if self._drafting is not None:
                 self._drafting.streamed(len(content))
             self._reply.add(self._incoming.content(content))
+        if called := self._incoming.called(delta):
+            self._count()
+            self._reply.add(called)
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
             if finish in _BROKEN:
@@ -362,12 +363,6 @@ class RemoteTurn:
         self._reply.tokens += 1
         self._reply.begin()
         self._last_at = time.perf_counter()
-
-    def _show_progress(self, progress: Mapping[str, Any]) -> None:
-        numbers = [progress.get(name) for name in ("processed", "total", "cache")]
-        done, total, cached = (value if isinstance(value, int) else 0 for value in numbers)
-        if total > 0:
-            self._emit(Prefilling(min(done, total), total, min(cached, total)))
 
     def _stats(self, finish: FinishReason) -> TurnStats:
         said, first = self._reported, self._reply.first_at
