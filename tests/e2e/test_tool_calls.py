@@ -157,3 +157,18 @@ def test_a_call_that_comes_back_is_not_processed_again(asker: Asker, spelled: st
     asker.ask(QUESTION, *step, tools=Tools(TOOLS), chat_id="c", reply_key=key, max_tokens=4)
     # the last token of a reply is not decoded before the next one
     assert asker.last.stats.reused_tokens >= had - 1
+
+
+def test_an_answer_format_and_tools_go_together(asker: Asker) -> None:
+    """An answer keeps to the format where tools are offered and none is called."""
+    schema = json.dumps(
+        {
+            "type": "object",
+            "properties": {"line": {"type": "integer", "maximum": 99}},
+            "required": ["line"],
+            "additionalProperties": False,
+        }
+    )
+    pieces = asker.ask(tools=Tools(TOOLS), schema=schema)
+    assert not _calls(pieces)
+    assert set(json.loads(_text(pieces))) == {"line"}

@@ -8,7 +8,7 @@ import json
 from headstart.core.chats.values import Role
 from headstart.core.requests import PromptCall, PromptMessage
 from headstart.core.tools import Tools, call_id
-from headstart.engine.call_memory import WrittenStep
+from headstart.engine.call_memory import WrittenStep, call_key
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prompt import PromptEncoder, common_prefix
 from tests.models.llama_source import templates
@@ -40,11 +40,19 @@ class Session:
     """Requests of one reply, as a turn makes them."""
 
     def __init__(self, name: str) -> None:
+        self.name = name
         self.way, self.layout, self.mark = shapes()[name]
         self.encoder: PromptEncoder = byte_encoder(templates()[name])
         self.messages = [SYSTEM, QUESTION]
         self.resident: list[int] = []
+        # what the disk has of replies
+        self.disk: dict[bytes, tuple[int, ...]] = {}
         self.again: list[int] = []
+
+    def restart(self) -> None:
+        """Another encoder, with what the disk has."""
+        self.encoder = byte_encoder(templates()[self.name])
+        self.encoder.spelled = self.disk
 
     def step(self, number: int) -> None:
         encoder, tools = self.encoder, Tools(TOOLS)
@@ -68,12 +76,15 @@ class Session:
         stream.finish()
         ((name, found),) = stream.calls
         assert json.loads(found) == json.loads(arguments)
-        encoder.remember_reply(rendered, tokens)
         call = PromptCall(call_id("r", number), name, found)
         raw, seen = encoder.as_written(tokens), encoder.seen(self.messages)
         encoder.tools.calls.keep(
             WrittenStep((call,), stream.text, stream.reasoning, raw, rendered, seen)
         )
+        key = encoder.digest(call_key((call,), stream.text))
+        self.disk[key] = tuple(tokens)
+        for text, known in encoder.remember_reply(rendered, tokens):
+            self.disk[encoder.digest(text)] = known
         self.resident = [*prompt, *tokens]
         sent = PromptCall(call.id, name, _sent_back(found, number))
         self.messages += [

@@ -53,7 +53,10 @@ class WrittenStep(Struct, frozen=True):
 
 
 class CallMemory:
-    def __init__(self) -> None:
+    """`recall` returns the step of an earlier start, as it was written, by its `call_key`."""
+
+    def __init__(self, recall: Callable[[str], str | None] = lambda _key: None) -> None:
+        self._recall = recall
         self._steps: OrderedDict[str, WrittenStep] = OrderedDict()
         self._size = 0
 
@@ -72,7 +75,13 @@ class CallMemory:
         if not message.calls:
             return None
         step = self._steps.get(message.calls[0].id)
-        if step is None or step.text.strip() != message.text.strip():
+        if step is None:
+            raw = self._recall(call_key(message.calls, message.text))
+            if raw is None:
+                return None
+            step = WrittenStep(message.calls, message.text, message.reasoning, raw)
+            self.keep(step)
+        if step.text.strip() != message.text.strip():
             return None
         if message.reasoning.strip() not in ("", step.reasoning.strip()):
             return None
@@ -124,6 +133,13 @@ class CallMemory:
             if end >= 0 and shows:
                 rendered = before + step.raw + rendered[len(before) + end :]
         return rendered
+
+
+def call_key(calls: Sequence[PromptCall], text: str) -> str:
+    """A step's name beside the texts of replies, whose tokens are kept on disk: its calls and its
+    text; no text of a reply begins like this."""
+    known = [(call.id, *_value(call)) for call in calls]
+    return f"{_SIGN}{json.dumps(known, sort_keys=True)}{text.strip()}"
 
 
 def digest(messages: Sequence[PromptMessage]) -> bytes:

@@ -52,7 +52,7 @@ class PromptEncoder:
         # images of the present request, by digest
         self._images: dict[str, PromptImage] = {}
         self._template = template
-        self.tools = ToolPrompts()
+        self.tools = ToolPrompts(self._recall)
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
         self._words = {
@@ -116,6 +116,10 @@ class PromptEncoder:
     def way(self) -> ToolPrompt:
         """The template's way with tools."""
         return self.tools.way(self._template)
+
+    def _recall(self, key: str) -> str | None:
+        tokens = self.spelled.get(self.digest(key)) if self.spelled else None
+        return None if tokens is None else self.as_written(tokens)
 
     def seen(self, messages: Sequence[PromptMessage]) -> bytes:
         """The digest of messages before a step; see `CallMemory`."""

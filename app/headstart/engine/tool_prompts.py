@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headstart.core.requests import PromptMessage
 from headstart.core.settings.schema import Thinking
@@ -15,10 +15,10 @@ from headstart.engine.tool_probe import NO_CALLS, probe
 
 
 class ToolPrompts:
-    """`calls` has calls as the model wrote them."""
+    """`calls` has calls as the model wrote them; `recall`: those of earlier starts."""
 
-    def __init__(self) -> None:
-        self.calls = CallMemory()
+    def __init__(self, recall: Callable[[str], str | None]) -> None:
+        self.calls = CallMemory(recall)
         # templates that raised at the calls or tools of a prompt
         self._refused: set[ChatTemplate] = set()
 

@@ -28,7 +28,7 @@ from headstart.core.requests import GenerationRequest, PromptCall, PromptMessage
 from headstart.core.settings.schema import Sampling
 from headstart.core.told import Told, told
 from headstart.core.tools import call_id
-from headstart.engine.call_memory import WrittenStep
+from headstart.engine.call_memory import WrittenStep, call_key
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.constraints.tool_rules import AllRules
 from headstart.engine.decoder import Constraint, ContextFull, DecodeAborted, Decoder, Sampler
@@ -256,6 +256,9 @@ class Turn:
         text, reasoning = encoder.guard(stream.text), encoder.guard(stream.reasoning)
         raw, seen = encoder.as_written(tokens), encoder.seen(self._fitting.kept)
         encoder.tools.calls.keep(WrittenStep(calls, text, reasoning, raw, rendered, seen))
+        if self._tracer is not None and request.owner is not None:
+            key = call_key(calls, text)
+            self._tracer.reply_tokens.keep(request.owner, key, tuple(tokens))
 
     def _so_far(self, stream: TextStream) -> WrittenSoFar:
         """The whole reply up to now."""

@@ -26,6 +26,21 @@ def test_no_token_of_a_step_is_processed_again(name: str) -> None:
     assert session.again == [0] * STEPS
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bielik-11B-v3.0-Instruct", "ByteDance-Seed-OSS", "GLM-4.6", "Kimi-K2-Instruct",
+        "deepseek-ai-DeepSeek-V3.1", "meta-llama-Llama-3.1-8B-Instruct", "openai-gpt-oss-120b",
+    ],
+)  # fmt: skip
+def test_a_restart_forgets_no_step(name: str) -> None:
+    session = Session(name)
+    session.step(1)
+    session.restart()
+    session.step(2)
+    assert session.again == [0, 0]
+
+
 def test_only_the_same_step_is_put_back() -> None:
     memory = CallMemory()
     call = PromptCall("call_1", "run", '{"a": 1, "b": [1, 2]}')
