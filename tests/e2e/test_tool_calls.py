@@ -14,7 +14,13 @@ from headstart.core.chats.parts import PartKind
 from headstart.core.chats.values import FinishReason, Role
 from headstart.core.events import CallStep, Finished, TextAdded, TextPiece
 from headstart.core.models.ref import ModelRef
-from headstart.core.requests import GenerationRequest, LoadRequest, PromptCall, PromptMessage
+from headstart.core.requests import (
+    GenerationRequest,
+    LoadRequest,
+    PromptCall,
+    PromptMessage,
+    ToolRole,
+)
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.core.tools import NO_TOOLS, Choosing, ToolChoice, Tools, call_id
 from headstart.engine.local import LocalGenerator
@@ -103,7 +109,7 @@ def test_drafts_change_no_word_inside_calls(asker: Asker, temperature: float) ->
             "a",
             calls=(PromptCall("call_1", "read_file", '{"path": "notes.txt"}'),),
         ),
-        PromptMessage(Role.TOOL, "one\ntwo\nthree", "a", call_id="call_1", name="read_file"),
+        PromptMessage(ToolRole.TOOL, "one\ntwo\nthree", "a", call_id="call_1", name="read_file"),
         PromptMessage(Role.USER, "Read it again.", "b"),
     )
     plain = asker.ask(*history, tools=tools, temperature=temperature)
@@ -152,7 +158,7 @@ def test_a_call_that_comes_back_is_not_processed_again(asker: Asker, spelled: st
         PromptMessage(
             Role.ASSISTANT, "", key, calls=(PromptCall(call_id(key, 1), call.name, arguments),)
         ),
-        PromptMessage(Role.TOOL, "It ran.", key, call_id=call_id(key, 1), name=call.name),
+        PromptMessage(ToolRole.TOOL, "It ran.", key, call_id=call_id(key, 1), name=call.name),
     )
     asker.ask(QUESTION, *step, tools=Tools(TOOLS), chat_id="c", reply_key=key, max_tokens=4)
     # the last token of a reply is not decoded before the next one

@@ -6,7 +6,11 @@ from __future__ import annotations
 import json
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.requests import (
+    PromptCall,
+    PromptMessage,
+    ToolRole,
+)
 from headstart.core.tools import Tools, call_id
 from headstart.engine.call_memory import WrittenStep, call_key
 from headstart.engine.markup.text_stream import TextStream
@@ -89,5 +93,5 @@ class Session:
         sent = PromptCall(call.id, name, _sent_back(found, number))
         self.messages += [
             PromptMessage(Role.ASSISTANT, "", "r", calls=(sent,)),
-            PromptMessage(Role.TOOL, f"line {number}", "r", call_id=call.id, name=name),
+            PromptMessage(ToolRole.TOOL, f"line {number}", "r", call_id=call.id, name=name),
         ]

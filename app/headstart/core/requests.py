@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -28,6 +29,12 @@ class PromptImage(Struct, frozen=True):
         return f"PromptImage({self.label!r}, {self.media_type!r}, {len(self.data)} bytes)"
 
 
+class ToolRole(StrEnum):
+    """The author of a tool's result. Prompts only: a stored result is a part of the reply."""
+
+    TOOL = "tool"
+
+
 class PromptCall(Struct, frozen=True):
     """A tool call in a prompt; `arguments` is JSON, or the text that the model wrote for it."""
 
@@ -43,7 +50,7 @@ class PromptMessage(Struct, frozen=True):
     the text of a reply; a result (role TOOL) has the call's id and the tool's name.
     """
 
-    role: Role
+    role: Role | ToolRole
     text: str
     key: str = ""
     reasoning: str = ""

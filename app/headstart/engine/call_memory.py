@@ -17,7 +17,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.requests import (
+    PromptCall,
+    PromptMessage,
+    ToolRole,
+)
 from headstart.engine.markup.tool_calls.forms import CallForm
 from headstart.engine.markup.tool_calls.layout import behind_header
 from headstart.engine.markup.tool_calls.reader import CallReader
@@ -163,7 +167,7 @@ def _end_of_step(
 ) -> int:
     """The position behind the calls of a message that has its result; -1 where it is not found."""
     result = messages[number + 1]
-    if result.role is not Role.TOOL:
+    if result.role is not ToolRole.TOOL:
         return -1
     marked = [*messages[: number + 1], replace(result, text=_SIGN), *messages[number + 2 :]]
     at = render(marked).find(_SIGN)

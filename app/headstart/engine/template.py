@@ -18,7 +18,10 @@ import msgspec
 from msgspec import Struct
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptMessage
+from headstart.core.requests import (
+    PromptMessage,
+    ToolRole,
+)
 from headstart.core.settings.schema import THINKING, Thinking
 from headstart.core.told import Told, told
 from headstart.core.tools import ToolSpec
@@ -180,7 +183,7 @@ class ChatTemplate(Struct, frozen=True):
             given["tool_calls"] = given_calls(message.calls, way.as_text)
             if way.null and not message.text:
                 given["content"] = None
-        if message.role is Role.TOOL:
+        if message.role is ToolRole.TOOL:
             given |= {"name": message.name, "tool_call_id": template_id(message.call_id)}
         return given
 
@@ -334,7 +337,7 @@ def _in_turns(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
 
 
 def _of_tools(*messages: PromptMessage) -> bool:
-    return any(one.calls or one.role is Role.TOOL for one in messages)
+    return any(one.calls or one.role is ToolRole.TOOL for one in messages)
 
 
 def _merged(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:

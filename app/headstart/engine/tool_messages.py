@@ -11,7 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.requests import (
+    PromptCall,
+    PromptMessage,
+    ToolRole,
+)
 from headstart.core.tools import ID_LENGTH, ToolSpec
 
 _ABOUT = (
@@ -85,7 +89,7 @@ def as_text(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
     message of the user's side, which every template shows."""
     found: list[PromptMessage] = []
     for message in messages:
-        if message.role is Role.TOOL:
+        if message.role is ToolRole.TOOL:
             text = f"<tool_response>\n{message.text}\n</tool_response>"
             last = found[-1] if found else None
             if last is not None and last.role is Role.USER and last.call_id:

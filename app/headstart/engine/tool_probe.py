@@ -11,7 +11,11 @@ import json
 from collections.abc import Sequence
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.requests import (
+    PromptCall,
+    PromptMessage,
+    ToolRole,
+)
 from headstart.core.tools import ToolSpec
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.markup.tool_calls.forms import GENERIC, form_of
@@ -126,7 +130,7 @@ def _rendered(template: ChatTemplate, way: ToolPrompt, calls: Sequence[PromptCal
     if calls:
         messages.append(PromptMessage(Role.ASSISTANT, "", calls=tuple(calls)))
         messages += [
-            PromptMessage(Role.TOOL, f"{_RESULT} {number}", call_id=call.id, name=call.name)
+            PromptMessage(ToolRole.TOOL, f"{_RESULT} {number}", call_id=call.id, name=call.name)
             for number, call in enumerate(calls)
         ]
     try:

@@ -15,7 +15,10 @@ from headstart.chat.requests import local_request
 from headstart.core.chats.parts import Part, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.core.events import ToolAsked, ToolDone, ToolStarted
-from headstart.core.requests import LoadRequest
+from headstart.core.requests import (
+    LoadRequest,
+    ToolRole,
+)
 from headstart.core.settings.schema import ChatOptions, Settings
 from tests.support.answers import MODEL, Answer, Talk
 
@@ -67,7 +70,7 @@ async def test_a_call_is_allowed_run_and_gone_on_with(talk: Talk, chat: str) -> 
     assert reply.status is MessageStatus.COMPLETE
     # the second request has the first step as messages
     request = local_request(talk.answerer.asked[1], LoadRequest(MODEL), Settings())
-    assert [one.role for one in request.messages] == [Role.USER, Role.ASSISTANT, Role.TOOL]
+    assert [one.role for one in request.messages] == [Role.USER, Role.ASSISTANT, ToolRole.TOOL]
     assert request.messages[1].calls[0].id == request.messages[2].call_id
     assert not request.reply_so_far
     assert [tool.name for tool in request.tools.specs] == ["calculate", "current_time"]
@@ -182,7 +185,7 @@ async def test_the_loop_goes_on_after_a_restart(talk: Talk, chat: str) -> None:
     reply = talk.replies.reply_in(chat)
     assert reply is not None
     request = local_request(replace(asked, written=reply.parts), LoadRequest(MODEL), Settings())
-    assert [one.role for one in request.messages] == [Role.USER, Role.ASSISTANT, Role.TOOL]
+    assert [one.role for one in request.messages] == [Role.USER, Role.ASSISTANT, ToolRole.TOOL]
     assert "interrupted" in request.messages[-1].text
     talk.replies.stop(chat)
     await talk.written(chat)

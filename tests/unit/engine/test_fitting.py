@@ -33,7 +33,9 @@ class Words:
 
     form = THINK
 
-    def render(self, messages: Sequence[PromptMessage], _thinking: str = "auto") -> str:
+    def render(
+        self, messages: Sequence[PromptMessage], _thinking: str = "auto", _tools: object = None
+    ) -> str:
         return " ".join(message.text for message in messages)
 
     def show(self, _messages: Sequence[PromptMessage]) -> None:

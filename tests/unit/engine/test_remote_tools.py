@@ -10,7 +10,12 @@ import pytest
 from headstart.core.chats.parts import PartKind
 from headstart.core.chats.values import FinishReason, Role, TurnStats
 from headstart.core.events import CallStep, Notice, TextAdded, TextPiece
-from headstart.core.requests import PromptCall, PromptMessage, RemoteRequest
+from headstart.core.requests import (
+    PromptCall,
+    PromptMessage,
+    RemoteRequest,
+    ToolRole,
+)
 from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings.schema import Sampling
 from headstart.core.tools import Choosing, ToolChoice, Tools
@@ -99,7 +104,7 @@ def test_a_choice_and_a_history_are_sent(
     history = (
         *QUESTION,
         PromptMessage(Role.ASSISTANT, "", "a", calls=(PromptCall("call_1", "now", '{"odd" :1}'),)),
-        PromptMessage(Role.TOOL, "noon", "a", call_id="call_1", name="now"),
+        PromptMessage(ToolRole.TOOL, "noon", "a", call_id="call_1", name="now"),
     )
     _ask(asking, server.url, *history, tools=Tools(TOOLS, choice))
     body = server.asked[0].body

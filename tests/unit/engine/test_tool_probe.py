@@ -7,7 +7,11 @@ import json
 import pytest
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.requests import (
+    PromptCall,
+    PromptMessage,
+    ToolRole,
+)
 from headstart.core.tools import NO_TOOLS, ToolSpec, new_call_id
 from headstart.engine.markup.tool_calls.forms import FORMS, GENERIC
 from headstart.engine.template import CHATML, ChatTemplate, choose
@@ -60,8 +64,8 @@ def test_calls_and_results_become_text_where_a_template_shows_none() -> None:
     messages = [
         PromptMessage(Role.USER, "When?"),
         PromptMessage(Role.ASSISTANT, "Let me see.", calls=calls),
-        PromptMessage(Role.TOOL, "high", call_id="a", name="tide"),
-        PromptMessage(Role.TOOL, "low", call_id="b", name="tide"),
+        PromptMessage(ToolRole.TOOL, "high", call_id="a", name="tide"),
+        PromptMessage(ToolRole.TOOL, "low", call_id="b", name="tide"),
         PromptMessage(Role.USER, "Thanks."),
     ]
     shown = as_text(with_described_tools(messages, [tool], "<example>"))

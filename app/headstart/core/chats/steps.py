@@ -14,7 +14,11 @@ from headstart.core.chats.parts import (
     prompt_text,
 )
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.requests import (
+    PromptCall,
+    PromptMessage,
+    ToolRole,
+)
 
 # to a model: words for prompts stay English
 NO_RESULT = "No result: the call was interrupted."
@@ -71,7 +75,7 @@ def step_messages(parts: Sequence[Part], key: str) -> list[PromptMessage]:
             continue
         found.append(PromptMessage(Role.ASSISTANT, text, key, reasoning, calls=calls))
         found += [
-            PromptMessage(Role.TOOL, result, key, call_id=call_id, name=call.name)
+            PromptMessage(ToolRole.TOOL, result, key, call_id=call_id, name=call.name)
             for call_id, call, result in zip(ids, step.calls, _results(step), strict=True)
         ]
     return found

@@ -25,8 +25,6 @@ class Role(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
-    # of prompts only: a stored result is a part of the reply that called the tool
-    TOOL = "tool"
 
 
 class MessageStatus(StrEnum):

@@ -8,9 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.requests import PromptImage, PromptMessage
+from headstart.core.requests import (
+    PromptImage,
+    PromptMessage,
+    ToolRole,
+)
 from headstart.core.servers import ServerKind
 from headstart.core.tools import Choosing, Tools
 from headstart.engine.tool_messages import given_tools
@@ -51,7 +54,7 @@ def _message(message: PromptMessage, images: bool) -> dict[str, Any]:
             }
             for call in message.calls
         ]
-    if message.role is Role.TOOL:
+    if message.role is ToolRole.TOOL:
         found["tool_call_id"] = message.call_id
     return found
 

@@ -271,9 +271,7 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
 def role_of(name: object, model: object) -> Role:
     """A message's role, or one derived for a damaged role: text that a model wrote is a reply."""
     found = _one_of(Role, name)
-    if found is None or found is Role.TOOL:
-        return Role.ASSISTANT if model else Role.USER
-    return found
+    return found if found is not None else Role.ASSISTANT if model else Role.USER
 
 
 def _error(stored: str | None) -> str | None:
