@@ -19,7 +19,7 @@ from tests.models.llama_source import templates
 from tests.support.byte_decoder import byte_encoder, reply_tokens
 from tests.support.tool_forms import TOOLS, shapes, written
 
-STEPS = 4
+STEPS = 3
 SYSTEM = PromptMessage(Role.SYSTEM, "Help with files.", "s")
 QUESTION = PromptMessage(Role.USER, "Read notes.txt.", "q")
 

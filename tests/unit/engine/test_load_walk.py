@@ -21,7 +21,7 @@ from headstart.hub.checked import CheckedModelsFile
 
 APP = Path(headstart.__file__).parent
 # functions that are entered, each call in the code once, and how often one goes back to go on
-# (54 and 28 before loading had a plan)
+# (48 and 28 before loading had a plan)
 STOPS, RETURNS = 30, 16
 
 

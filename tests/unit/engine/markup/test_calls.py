@@ -101,7 +101,7 @@ def test_runs_of_marks_and_letters_end(form: CallForm) -> None:
     for unit in units:
         for before in ("", *(f"{mark}<function=a>" for mark in form.opens)):
             stream = TextStream(form=with_calls(THINK, form), tools={})
-            text = before + unit * (4_000 // len(unit))
+            text = before + unit * (2_000 // len(unit))
             for at in range(0, len(text), 500):
                 stream.push(text[at : at + 500].encode())
             stream.finish()

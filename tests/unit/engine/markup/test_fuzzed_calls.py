@@ -129,7 +129,7 @@ def _fuzz(name: str, count: int, seed: int) -> None:
 
 @pytest.mark.parametrize("name", sorted(shapes()))
 def test_replies_with_calls_lose_nothing(name: str) -> None:
-    _fuzz(name, 12, 1)
+    _fuzz(name, 6, 1)
 
 
 @pytest.mark.proof
