@@ -81,7 +81,7 @@ class Session:
         ((name, found),) = stream.calls
         assert json.loads(found) == json.loads(arguments)
         call = PromptCall(call_id("r", number), name, found)
-        raw, seen = encoder.as_written(tokens), encoder.seen(self.messages)
+        raw, seen = encoder.as_written(tokens), encoder.seen(self.messages, "auto", tools)
         encoder.tools.calls.keep(
             WrittenStep((call,), stream.text, stream.reasoning, raw, rendered, seen)
         )

@@ -17,11 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import (
-    PromptCall,
-    PromptMessage,
-    ToolRole,
-)
+from headstart.core.requests import GenerationRequest, PromptCall, PromptMessage, ToolRole
+from headstart.core.tools import call_id
 from headstart.engine.markup.tool_calls.forms import CallForm
 from headstart.engine.markup.tool_calls.layout import behind_header
 from headstart.engine.markup.tool_calls.reader import CallReader
@@ -111,13 +108,15 @@ class CallMemory:
         messages: Sequence[PromptMessage],
         form: CallForm,
         render: Callable[[Sequence[PromptMessage]], str],
+        offer: str = "",
     ) -> str:
-        """A rendered prompt with every remembered step as the model wrote it."""
+        """A rendered prompt with every remembered step as the model wrote it. `offer` names all
+        that decides a prompt beside its messages; see `digest`."""
         last = max((at for at, one in enumerate(messages) if one.role is Role.USER), default=-1)
         for number in reversed(range(last + 1, len(messages) - 1)):
             # in one turn a prompt only grows, whatever the template makes of it now
             step = self.find(messages[number])
-            if step is None or not step.prompt or step.seen != digest(messages[:number]):
+            if step is None or not step.prompt or step.seen != digest(messages[:number], offer):
                 continue
             end = _end_of_step(rendered, messages, number, form, render)
             if end >= 0:
@@ -139,6 +138,19 @@ class CallMemory:
         return rendered
 
 
+def numbered(
+    request: GenerationRequest, calls: Sequence[tuple[str, str]]
+) -> tuple[PromptCall, ...]:
+    """A step's calls, name and arguments, with their ids: numbers go on through the steps of a
+    reply."""
+    before = [one for one in request.messages if one.key == request.reply_key]
+    first = 1 + sum(len(one.calls) for one in before)
+    return tuple(
+        PromptCall(call_id(request.reply_key, first + number), *call)
+        for number, call in enumerate(calls)
+    )
+
+
 def call_key(calls: Sequence[PromptCall], text: str) -> str:
     """A step's name beside the texts of replies, whose tokens are kept on disk: its calls and its
     text; no text of a reply begins like this."""
@@ -146,10 +158,10 @@ def call_key(calls: Sequence[PromptCall], text: str) -> str:
     return f"{_SIGN}{json.dumps(known, sort_keys=True)}{text.strip()}"
 
 
-def digest(messages: Sequence[PromptMessage]) -> bytes:
-    """A digest of messages as a prompt's beginning: reasoning and the spelling of arguments do
-    not count."""
-    found = hashlib.blake2b(digest_size=16)
+def digest(messages: Sequence[PromptMessage], offer: str) -> bytes:
+    """A digest of messages as a prompt's beginning, with the tools, the template and the thinking
+    of its `offer`: reasoning and the spelling of arguments do not count."""
+    found = hashlib.blake2b(offer.encode("utf-8", "surrogatepass"), digest_size=16)
     for one in messages:
         calls = [(call.id, *_value(call)) for call in one.calls]
         images = [image.digest for image in one.images]

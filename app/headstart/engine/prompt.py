@@ -22,7 +22,6 @@ from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import NO_TOOLS, Tools
-from headstart.engine.call_memory import digest
 from headstart.engine.decoder import Decoder, SpecialToken
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
@@ -121,9 +120,9 @@ class PromptEncoder:
         tokens = self.spelled.get(self.digest(key)) if self.spelled else None
         return None if tokens is None else self.as_written(tokens)
 
-    def seen(self, messages: Sequence[PromptMessage]) -> bytes:
-        """The digest of messages before a step; see `CallMemory`."""
-        return digest(self._guarded(messages))
+    def seen(self, messages: Sequence[PromptMessage], thinking: Thinking, tools: Tools) -> bytes:
+        """The digest of the prompt before a step; see `CallMemory`."""
+        return self.tools.seen(self._template, self._guarded(messages), thinking, tools)
 
     def _guarded(self, messages: Sequence[PromptMessage]) -> list[PromptMessage]:
         return [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from headstart.core.requests import PromptMessage
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import Tools
-from headstart.engine.call_memory import CallMemory
+from headstart.engine.call_memory import CallMemory, digest
 from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import ChatTemplate, TemplateError
 from headstart.engine.tool_messages import as_text, with_described_tools
@@ -25,6 +25,16 @@ class ToolPrompts:
     def way(self, template: ChatTemplate) -> ToolPrompt:
         return NO_CALLS if template in self._refused else probe(template)
 
+    def seen(
+        self,
+        template: ChatTemplate,
+        messages: Sequence[PromptMessage],
+        thinking: Thinking,
+        tools: Tools,
+    ) -> bytes:
+        """The digest of a prompt's messages, and of all else that decides it."""
+        return digest(messages, _offer(template, thinking, tools))
+
     def render(
         self,
         template: ChatTemplate,
@@ -35,6 +45,7 @@ class ToolPrompts:
         """The prompt as text; raises TemplateError."""
         way = self.way(template)
         given = self.calls.with_reasoning(messages)
+        offer = _offer(template, thinking, tools)
 
         def own(some: Sequence[PromptMessage]) -> str:
             if not way.lists:
@@ -47,10 +58,14 @@ class ToolPrompts:
 
         if way.own:
             try:
-                return self.calls.as_written(own(given), given, way.form, own)
+                return self.calls.as_written(own(given), given, way.form, own, offer)
             except TemplateError as error:
                 if error.too_much:
                     raise
                 # a schema, or a history, that the template does not take
                 self._refused.add(template)
-        return self.calls.as_written(plain(given), given, NO_CALLS.form, plain)
+        return self.calls.as_written(plain(given), given, NO_CALLS.form, plain, offer)
+
+
+def _offer(template: ChatTemplate, thinking: Thinking, tools: Tools) -> str:
+    return repr((template.source, thinking, tools.specs))

@@ -24,11 +24,10 @@ from headstart.core.events import (
     Prefilling,
     Speculating,
 )
-from headstart.core.requests import GenerationRequest, PromptCall, PromptMessage, WrittenSoFar
+from headstart.core.requests import GenerationRequest, PromptMessage, WrittenSoFar
 from headstart.core.settings.schema import Sampling
 from headstart.core.told import Told, told
-from headstart.core.tools import call_id
-from headstart.engine.call_memory import WrittenStep, call_key
+from headstart.engine.call_memory import WrittenStep, call_key, numbered
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.constraints.tool_rules import AllRules
 from headstart.engine.decoder import Constraint, ContextFull, DecodeAborted, Decoder, Sampler
@@ -218,10 +217,10 @@ class Turn:
         of_text = self._rules.make(*self._beginning())
         if of_text is not None:
             rules.append(of_text)
-        _, stream, _ = self._beginning()
-        of_calls = self._rules.for_tools(tools, encoder.way, stream, self._marks) if tools else None
-        if of_calls is not None:
-            rules.append(of_calls)
+        if tools:
+            _, stream, _ = self._beginning()
+            of_calls = self._rules.for_tools(tools, encoder.way, stream, self._marks)
+            rules += [of_calls] if of_calls is not None else []
         return AllRules(rules) if len(rules) > 1 else next(iter(rules), None)
 
     def _beginning(self) -> tuple[Sampling, TextStream, str]:
@@ -247,14 +246,12 @@ class Turn:
         request, encoder = self._request, self._encoder
         if not stream.calls or not request.tools or request.reply_so_far:
             return
-        # numbers of calls go on through the steps of a reply
-        first = 1 + sum(len(one.calls) for one in request.messages if one.key == request.reply_key)
-        calls = tuple(
-            PromptCall(call_id(request.reply_key, first + number), name, encoder.guard(arguments))
-            for number, (name, arguments) in enumerate(stream.calls)
-        )
+        calls = numbered(request, [(name, encoder.guard(given)) for name, given in stream.calls])
         text, reasoning = encoder.guard(stream.text), encoder.guard(stream.reasoning)
-        raw, seen = encoder.as_written(tokens), encoder.seen(self._fitting.kept)
+        raw, seen = (
+            encoder.as_written(tokens),
+            encoder.seen(self._fitting.kept, request.thinking, request.tools),
+        )
         encoder.tools.calls.keep(WrittenStep(calls, text, reasoning, raw, rendered, seen))
         if self._tracer is not None and request.owner is not None:
             key = call_key(calls, text)

@@ -8,8 +8,9 @@ import pytest
 
 from headstart.core.chats.values import Role
 from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.tools import Tools
 from headstart.engine.call_memory import CallMemory, WrittenStep
-from tests.support.tool_forms import shapes
+from tests.support.tool_forms import TOOLS, shapes
 from tests.support.tool_sessions import STEPS, Session
 
 
@@ -39,6 +40,15 @@ def test_a_restart_forgets_no_step(name: str) -> None:
     session.restart()
     session.step(2)
     assert session.again == [0, 0]
+
+
+def test_a_step_is_not_put_back_into_a_prompt_with_other_tools() -> None:
+    """The prompt before it would tell the model of tools that are switched off by now."""
+    session = Session("Bielik-11B-v3.0-Instruct")
+    session.step(1)
+    fewer = session.encoder.render(session.messages, tools=Tools(TOOLS[:1]))
+    assert TOOLS[1].description in session.encoder.render(session.messages, tools=Tools(TOOLS))
+    assert TOOLS[1].description not in fewer
 
 
 def test_only_the_same_step_is_put_back() -> None:

@@ -83,13 +83,13 @@ class AgentStream:
             async for event in self._stream:
                 if isinstance(event, Finished):
                     done.append(event.stats)
-                    break
+                    continue
                 if isinstance(event, TextAdded):
                     event = self._numbered(event)
                     self._events += event.pieces
                     calls += [one for one in event.pieces if _is_call(one)]
                 yield event
-            else:
+            if len(done) < step:
                 # it failed, and said so
                 return
             ended = done[-1].finish in (FinishReason.END, FinishReason.STOP_STRING)

@@ -81,7 +81,7 @@ class FilePart(Struct, frozen=True):
 
     The text covers the `chosen` ones of `pages` pages, or parts (see `unit`), written as
     `ranges_text` writes them; "" for all. `encoding`: the one of `core.text.encodings` that decoded
-    it, if that was a guess; "" if it is certain.
+    it, if it was detected; "" if it is certain.
     """
 
     name: str

@@ -56,7 +56,8 @@ class OpenCall:
     def rejected(self) -> bool:
         """True if nothing of it counts as a call."""
         unknown = self._known is not None and any(name not in self._known for name, _ in self.calls)
-        return (not self.calls and not self._reader.cut) or (self.thinking and unknown)
+        doubtful = unknown or self._reader.cut
+        return (not self.calls and not self._reader.cut) or (self.thinking and doubtful)
 
     @property
     def raw(self) -> str:

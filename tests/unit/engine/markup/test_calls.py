@@ -107,3 +107,17 @@ def test_runs_of_marks_and_letters_end(form: CallForm) -> None:
             stream.finish()
             if not stream.calls:
                 assert len(stream.text.strip()) >= len(text.strip()) - len(before)
+
+
+@pytest.mark.parametrize("name", ["lamp", "nothing"])
+@pytest.mark.parametrize("ended", [True, False])
+def test_in_reasoning_only_a_whole_call_of_an_offered_tool_counts(name: str, ended: bool) -> None:
+    form = format_of(template_of("Qwen-Qwen3-0.6B"))
+    stream = TextStream(form=form, tools={"lamp": {}})
+    raw = f'<think>\nHm. <tool_call>\n{{"name": "{name}", "arguments": {ON}'
+    stream.push((raw + ("}\n</tool_call>" if ended else "")).encode())
+    stream.finish()
+    counts = ended and name == "lamp"
+    assert [one[0] for one in stream.calls] == (["lamp"] if counts else [])
+    assert ("tool_call" in stream.reasoning) is not counts
+    assert stream.text == ""
