@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from headstart.chat.agent.permissions import Permissions
+from headstart.chat.agent.running import RunningCalls
+from headstart.chat.agent.shortening import Shortening
+from headstart.chat.agent.stream import ToolDesk
 from headstart.chat.agent.toolbox import Toolbox
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.branches import Branches
@@ -96,6 +99,16 @@ class FakeAnswerer:
         self.asked.append(asked)
         return self.answers.pop(0) if self.answers else Answer()
 
+    async def count(self, model: ModelRef, texts: Sequence[str]) -> Sequence[int]:
+        """Every four characters are a token."""
+        return [-(-len(text) // 4) for text in texts]
+
+
+class Clock:
+    """Shows the seconds that a test wants."""
+
+    now = 0.0
+
 
 class OneModel:
     """Every chat is answered by `MODEL`."""
@@ -117,13 +130,20 @@ class Talk:
         self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
         self.permissions = Permissions(self.preferences)
         self.finding = Finding(self.databases, self.background, self.broadcast)
-        toolbox = Toolbox(self.databases, self.finding)
+        self.running, self.clock = RunningCalls(), Clock()
+        self.toolbox = Toolbox(self.databases, self.finding)
+        self.desk = ToolDesk(
+            self.toolbox,
+            self.permissions,
+            self.running,
+            Shortening(self.databases),
+            lambda: self.clock.now,
+        )
         answering = Answering(
             OneModel(),  # type: ignore[arg-type]
             self.answerer,
             self.answerer,  # type: ignore[arg-type]
-            toolbox,
-            self.permissions,
+            self.desk,
         )
         self.answering = answering
         self.conversation = Conversation(

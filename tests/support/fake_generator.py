@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection
 
 from headstart.core.events import Emit, Loaded
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
 from headstart.engine.stop import StopSignal
 
 
@@ -38,6 +38,9 @@ class FakeGenerator:
     def ahead(self, request: AheadRequest, emit: Emit, cancel: StopSignal) -> None:
         self.order.append(f"ahead {request.chat_id}")
         self.plays[f"ahead {request.chat_id}"](emit, cancel)
+
+    def count(self, request: CountRequest, emit: Emit) -> None:
+        self.order.append("count")
 
     def learn_when_idle(self, cancel: StopSignal, emit: Emit) -> bool:
         return False

@@ -13,7 +13,8 @@ from PySide6.QtGui import QImage, QPaintEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from headstart.core.chats.parts import text_part
+from headstart.core.chats.parts import TextPart, text_part
+from headstart.core.chats.sections import sections_of
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.transcript import blocks as shown_blocks
 from headstart.ui.transcript import streaming
@@ -138,7 +139,7 @@ def test_what_is_on_the_screen_is_what_was_written(
     view.set_branch([question, reply], False)
     QApplication.processEvents()
     for end in range(step, len(text) + step, step):
-        view.reply.show("r", text[:end], "")
+        view.reply.show("r", sections_of([TextPart(text[:end])]))
         view.reply.paint()
         for _ in range(3):
             QApplication.processEvents()
@@ -171,7 +172,7 @@ def test_a_word_is_painted_without_the_lines_above_it(
     text = "word " * 120
     for more in ("", "and"):
         areas.clear()
-        view.reply.show("r", text + more, "")
+        view.reply.show("r", sections_of([TextPart(text + more)]))
         view.reply.paint()
         for _ in range(3):
             QApplication.processEvents()

@@ -18,9 +18,9 @@ from headstart.core.chats.parts import (
     FilePart,
     ReasoningPart,
     TextPart,
-    ToolCallPart,
     text_part,
 )
+from headstart.core.chats.sections import sections_of
 from headstart.core.chats.values import FinishReason, Message, MessageStatus, Role, TurnStats
 from headstart.ui.transcript.block_stack import EVERYTHING
 from headstart.ui.transcript.blocks import open_link
@@ -71,7 +71,7 @@ def test_the_view_follows_the_end_only_while_the_reader_is_there(view: Transcrip
     bar = view.verticalScrollBar()
 
     def grow(lines: int) -> None:
-        view.reply.show("m21", "a line\n\n" * lines, "")
+        view.reply.show("m21", sections_of([TextPart("a line\n\n" * lines)]))
         view.reply.paint()
         view.column.place()
 
@@ -199,7 +199,7 @@ async def test_a_code_block_that_streams_gets_its_colours(
     text = "```python\n"
     for number in range(30):
         text += f"value_{number} = 'text'  # {number}\n"
-        view.reply.show("m1", text, "")
+        view.reply.show("m1", sections_of([TextPart(text)]))
         view.reply.paint()
     widget = view.widget_of("m1")
     assert widget is not None
@@ -250,22 +250,16 @@ def test_what_belongs_to_a_message_is_shown_as_a_labelled_box(view: TranscriptVi
     blob = BlobRef("0" * 64, 12_000, "text/plain")
     notes = FilePart("notes.txt", blob, "Rivers flow.")
     question = replace(_message(0, ""), parts=(notes, TextPart("What is this?")))
-    call = ToolCallPart("1", "search", "{}")
-    answer = replace(_message(1, ""), parts=(call, TextPart("Notes on rivers.")))
-    view.set_branch([question, answer], same_chat=False)
-    for message, shown, read in (
-        (question, ["notes.txt", "12 kB"], "File notes.txt (12 kB)"),
-        (answer, ["Call of search"], "Call of search"),
-    ):
-        widget = view.widget_of(message.id)
-        assert widget is not None
-        (box,) = widget.findChildren(QLabel, "partBox")
-        assert isinstance(box, QLabel)
-        assert all(text in box.text() for text in shown)
-        assert box.accessibleName() == read
-        assert box.isVisibleTo(view)
-        # above the text, and not over it
-        assert box.geometry().bottom() < widget.text.widgets()[0].geometry().top()
+    view.set_branch([question], same_chat=False)
+    widget = view.widget_of(question.id)
+    assert widget is not None
+    (box,) = widget.findChildren(QLabel, "partBox")
+    assert isinstance(box, QLabel)
+    assert all(text in box.text() for text in ("notes.txt", "12 kB"))
+    assert box.accessibleName() == "File notes.txt (12 kB)"
+    assert box.isVisibleTo(view)
+    # above the text, and not over it
+    assert box.geometry().bottom() < widget.text.widgets()[0].geometry().top()
 
 
 def test_boxes_stay_above_the_editor_and_a_file_alone_has_no_empty_bubble(
@@ -299,7 +293,7 @@ async def test_a_long_reply_is_parsed_as_a_whole_beside_the_window(view: Transcr
     widget = view.widget_of(opened.id)
     assert widget is not None
     for end in (100, len(text) // 2, len(text)):
-        widget.show_reply(text[:end], "")
+        widget.show_reply(sections_of([TextPart(text[:end])]))
     assert "https://example.org" not in widget.text.slots[0].block.html
     view.set_message(_message(1, text))
     await until(lambda: "https://example.org" in widget.text.slots[0].block.html)

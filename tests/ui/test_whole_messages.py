@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from headstart.core.chats.parts import ReasoningPart, TextPart
+from headstart.core.chats.sections import sections_of
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.kit import theme
 from headstart.ui.transcript.view import TranscriptView
@@ -169,7 +170,7 @@ def _walk(
     def stream() -> None:
         view.set_branch([*_chat(height, _mixed, random.Random(seed)), opened], True)
         for upto in range(0, len(streamed), max(1, len(streamed) // 8)):
-            view.reply.show("m5", streamed[:upto], "")
+            view.reply.show("m5", sections_of([TextPart(streamed[:upto])]))
             view.reply.paint()
             _check(view, "streaming")
             bar.setValue(bar.value() - rng.choice((0, 0, 300, 3_000)))

@@ -66,8 +66,8 @@ class Reply:
         self.message_id = answer.id
         self.notices: list[Notice] = []
         self._storage = storage
-        self._before = answer.parts
-        self._written: list[TextPiece | ToolDone] = []
+        self.before = answer.parts
+        self.written: list[TextPiece | ToolDone] = []
         self._journaled = 0
         self._stream = stream
         self._tell = tell
@@ -76,7 +76,7 @@ class Reply:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The reply so far, including the parts it continues."""
-        return joined([*self._before, *parts_of(self._written, self.message_id)])
+        return joined([*self.before, *parts_of(self.written, self.message_id)])
 
     def stop(self) -> None:
         self._stream.cancel()
@@ -91,9 +91,9 @@ class Reply:
             async for event in self._stream:
                 match event:
                     case TextAdded():
-                        self._written.extend(event.pieces)
+                        self.written.extend(event.pieces)
                     case ToolDone():
-                        self._written.append(event)
+                        self.written.append(event)
                     case Notice():
                         self.notices.append(event)
                     case Finished():
@@ -119,7 +119,7 @@ class Reply:
         self, status: MessageStatus, stats: TurnStats | None, error: str | None
     ) -> None:
         parts, message_id = self.parts, self.message_id
-        if error is not None and self._before and not self._written:
+        if error is not None and self.before and not self.written:
             # the continuation failed, the existing reply did not
             status = MessageStatus.STOPPED
         for pause in (*STORE_AGAIN, None):
@@ -137,8 +137,8 @@ class Reply:
     async def _journal_forever(self) -> None:
         while True:
             await asyncio.sleep(JOURNAL_SECONDS)
-            upto = len(self._written)
-            new = self._written[self._journaled : upto]
+            upto = len(self.written)
+            new = self.written[self._journaled : upto]
             if not new:
                 continue
             parts, message_id = joined(parts_of(new, self.message_id)), self.message_id

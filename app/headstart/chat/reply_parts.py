@@ -11,6 +11,7 @@ from headstart.core.chats.parts import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    append_run,
     written,
 )
 from headstart.core.events import CallStep, TextPiece, ToolDone
@@ -20,11 +21,26 @@ from headstart.core.tools import call_id
 def parts_of(events: Iterable[TextPiece | ToolDone], message_id: str) -> list[Part]:
     """The parts, a call only once it is over. White space before a call belongs to its mark."""
     found: list[Part] = []
+    runs: list[OriginRun] = []
     for event in events:
         if isinstance(event, ToolDone):
             called = call_id(message_id, event.call)
-            found.append(ToolResultPart(called, event.name, event.text, event.failed))
+            found.append(
+                ToolResultPart(
+                    called,
+                    event.name,
+                    event.text,
+                    event.failed,
+                    event.end,
+                    event.seconds,
+                    event.whole,
+                )
+            )
             continue
+        if event.step is CallStep.BEGAN:
+            runs = []
+        elif event.step is CallStep.MORE:
+            append_run(runs, len(event.text), event.origin)
         if event.step not in (CallStep.WHOLE, CallStep.CUT):
             continue
         if event.kind is not PartKind.TOOL_CALL:
@@ -33,5 +49,10 @@ def parts_of(events: Iterable[TextPiece | ToolDone], message_id: str) -> list[Pa
             continue
         while found and isinstance(found[-1], TextPart) and found[-1].text.isspace():
             found.pop()
-        found.append(ToolCallPart(call_id(message_id, event.call), event.name, event.text))
+        called, cut = call_id(message_id, event.call), event.step is CallStep.CUT
+        known = sum(run.length for run in runs)
+        # a call that was journaled in pieces has lost the origins of its beginning
+        origins = tuple(runs) if known == len(event.text) or cut else ()
+        found.append(ToolCallPart(called, event.name, event.text, cut, origins))
+        runs = []
     return found

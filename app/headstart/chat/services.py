@@ -10,8 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from headstart.chat.agent.permissions import Permissions
-from headstart.chat.agent.toolbox import Toolbox
+from headstart.chat.agent.tools import ToolWork, make_tools
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.local import ModelSources
@@ -65,7 +64,7 @@ class Services(Struct, frozen=True):
     chat_list: ChatList
     choices: Choices
     finding: Finding
-    permissions: Permissions
+    tools: ToolWork
     folders: Folders
     versions: Versions
     unsent: UnsentTexts
@@ -169,9 +168,9 @@ def make_services(
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     server_drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     remote = ServerAnswerer(session, servers, preferences, sources.images, server_drafts)
-    finding, permissions = Finding(databases, background, broadcast), Permissions(preferences)
-    tools = Toolbox(databases, finding)
-    answering = Answering(models, local.answerer, remote, tools, permissions)
+    finding = Finding(databases, background, broadcast)
+    tools = make_tools(databases, finding, preferences, branches, (models, local.answerer))
+    answering = Answering(models, local.answerer, remote, tools.desk)
     choices = Choices(databases, answering, preferences, prefixes)
     installed = Installed(shelf, storage, preferences, broadcast)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
@@ -182,7 +181,7 @@ def make_services(
         chat_list=ChatList(databases, replies, prefixes, preferences, background),
         choices=choices,
         finding=finding,
-        permissions=permissions,
+        tools=tools,
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
         attaching=Attaching(databases),

@@ -10,7 +10,8 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, What
 from headstart.chat.databases import Databases
 from headstart.chat.replies import Replies
-from headstart.core.chats.parts import ReasoningPart, TextPart, text_part
+from headstart.core.chats.edited import with_text
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolPart, text_part
 from headstart.core.chats.tree import ChatTree, RemovedBranch, TreeNode
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem
@@ -33,13 +34,10 @@ class Versions:
         are kept."""
         async with self._replies.starting:
             before = await self._message(chat_id, message_id)
-            kept = [part for part in before.parts if not isinstance(part, TextPart)]
-            thought = [part for part in kept if isinstance(part, ReasoningPart)]
-            others = [part for part in kept if not isinstance(part, ReasoningPart)]
             new = replace(
                 before,
                 id=new_id(),
-                parts=(*thought, *others, *text_part(text)),
+                parts=_with_text(before.parts, text),
                 status=MessageStatus.COMPLETE,
                 created_at=now_ms(),
                 error=None,
@@ -132,6 +130,15 @@ class Versions:
     async def _add(self, message: Message) -> None:
         await self._databases.run(message.chat_id, lambda store: store.messages.add([message]))
         self._broadcast.tell(BranchChanged(message.chat_id))
+
+
+def _with_text(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
+    if any(isinstance(part, ToolPart) for part in parts):
+        return with_text(parts, text)
+    kept = [part for part in parts if not isinstance(part, TextPart)]
+    thought = [part for part in kept if isinstance(part, ReasoningPart)]
+    others = [part for part in kept if not isinstance(part, ReasoningPart)]
+    return (*thought, *others, *text_part(text))
 
 
 def _path_to(tree: ChatTree, message_id: str) -> list[Message]:

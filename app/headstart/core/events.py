@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from headstart.core.chats.parts import Origin, PartKind
+from headstart.core.chats.parts import BlobRef, CallEnd, Origin, PartKind
 from headstart.core.chats.values import SpeculationStats, TurnStats
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
@@ -84,6 +84,13 @@ class PromptSize(Struct, frozen=True):
     attached: tuple[int, ...] = ()
 
 
+class Counted(Struct, frozen=True):
+    """Tokens of the texts and of the sets of tools of a `CountRequest`."""
+
+    texts: tuple[int, ...]
+    tools: tuple[int, ...] = ()
+
+
 class Prefilling(Struct, frozen=True):
     """`done` of `total` prompt tokens are in the KV state; `reused` were in it before. `image`:
     an image comes next, whose prefill cannot be interrupted."""
@@ -139,12 +146,16 @@ class ToolStarted(Struct, frozen=True):
 
 
 class ToolDone(Struct, frozen=True):
-    """A call has its result; `failed`: it is an error, or the user denied the call."""
+    """A call has its result; `failed`: it is an error, or the user denied the call. `seconds` is
+    how long the tool ran, `whole` the result before it was shortened."""
 
     call: int
     name: str
     text: str
     failed: bool = False
+    end: CallEnd = CallEnd.RETURNED
+    seconds: float = 0.0
+    whole: BlobRef | None = None
 
 
 class NoticeKind(StrEnum):
@@ -262,6 +273,7 @@ GenerationEvent = (
     | DraftActivity
     | PrefilledAhead
     | PromptSize
+    | Counted
     | SpeedCurve
     | Finished
     | Failed

@@ -131,6 +131,15 @@ class RemoteRequest(Struct, frozen=True):
     tools: Tools = NO_TOOLS
 
 
+class CountRequest(Struct, frozen=True):
+    """Count tokens: of texts inside a prompt, and those that sets of tools add to one. Ignored
+    unless the model is loaded."""
+
+    load: LoadRequest
+    texts: tuple[str, ...] = ()
+    tools: tuple[Tools, ...] = ()
+
+
 class AheadRequest(Struct, frozen=True):
     """Prefill the certain part of the next prompt: the history, and the settled part of the typed
     text.

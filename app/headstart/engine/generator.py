@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from headstart.core.events import Emit
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
 from headstart.engine.stop import StopSignal
 
 
@@ -33,6 +33,10 @@ class Generator(Protocol):
     def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill the part of a chat's next prompt that is certain; a cancel ends it within 50
         ms."""
+        ...
+
+    def count(self, request: CountRequest, emit: Emit) -> None:
+        """Emit `Counted`, if the model is loaded."""
         ...
 
     def save_when_idle(self, stop: StopSignal) -> float | None:

@@ -11,13 +11,21 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Struct, field
 
+from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Emit, Notice, NoticeKind
+from headstart.core.events import Counted, Emit, Notice, NoticeKind
 from headstart.core.models.abilities import Ability
 from headstart.core.models.fit import Need
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import (
+    AheadRequest,
+    CountRequest,
+    GenerationRequest,
+    LoadRequest,
+    PromptMessage,
+)
 from headstart.core.running import Doing, noted
 from headstart.core.told import told
+from headstart.core.tools import NO_TOOLS, Tools
 from headstart.engine import template
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
@@ -146,6 +154,22 @@ class LoadedModel(Struct):
             # the request itself will report it
             log.info("nothing is prefilled ahead: %s", error)
             self.other.add(request.chat_id, error)
+
+    def count(self, request: CountRequest) -> Counted:
+        """Tokens of texts, and those that sets of tools add to a prompt."""
+        encoder = self.encoder
+        asked = [PromptMessage(Role.USER, "a", "")]
+
+        def length(tools: Tools) -> int:
+            with contextlib.suppress(template.TemplateError):
+                return len(encoder.encode(encoder.render(asked, tools=tools)))
+            return 0
+
+        plain = length(NO_TOOLS)
+        return Counted(
+            tuple(encoder.count(text) for text in request.texts),
+            tuple(max(0, length(tools) - plain) for tools in request.tools),
+        )
 
     def exactly(self, request: GenerationRequest, emit: Emit) -> GenerationRequest:
         """The request without drafts, if it must be exact and drafts could change a word."""

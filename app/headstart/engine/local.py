@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 
 from headstart.core.errors import WeightsLost
 from headstart.core.events import Emit, Finished, GenerationEvent, Notice, NoticeKind
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
 from headstart.core.told import told
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.generator import LoadCancelled
@@ -62,6 +62,11 @@ class LocalGenerator:
             with self._models.forgetting_lost(emit):
                 self._models.open_projector(loaded, request.load, lambda _event: None, stop)
                 loaded.prefill_ahead(request, emit, stop)
+
+    def count(self, request: CountRequest, emit: Emit) -> None:
+        loaded = self._models.find(request.load)
+        if loaded is not None:
+            emit(loaded.count(request))
 
     def save_when_idle(self, stop: StopSignal) -> float | None:
         waits = []

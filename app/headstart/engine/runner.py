@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from enum import IntEnum
 
 from headstart.core.events import Emit, Failed, GenerationEvent, InMemory
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
 from headstart.core.told import told
 from headstart.engine.generator import Generator
 from headstart.engine.stop import StopSignal
@@ -85,6 +85,13 @@ class Runner:
         return self._submit(
             Priority.AHEAD,
             lambda emit, stop: self._made().ahead(request, emit, stop),
+        )
+
+    def count(self, request: CountRequest) -> Stream:
+        """Count tokens; `Counted` comes only if the model is loaded."""
+        return self._submit(
+            Priority.PRELOAD,
+            lambda emit, _stop: self._made().count(request, emit),
         )
 
     def release(self, keys: Collection[str]) -> Stream:

@@ -25,7 +25,7 @@ from headstart.core.chats.parts import (
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
-    WrittenPart,
+    blob_of,
     is_digest,
     needed_blobs,
     written,
@@ -53,8 +53,17 @@ _PART_KEYS = {
     PartKind.REASONING: {"kind", "text", "origins"},
     PartKind.FILE: {"kind", "text", "name", "blob", "pages", "unit", "chosen", "encoding"},
     PartKind.IMAGE: {"kind", "text", "name", "blob", "width", "height"},
-    PartKind.TOOL_CALL: {"kind", "text", "id", "name"},
-    PartKind.TOOL_RESULT: {"kind", "text", "id", "name", "failed"},
+    PartKind.TOOL_CALL: {"kind", "text", "id", "name", "cut", "origins"},
+    PartKind.TOOL_RESULT: {
+        "kind",
+        "text",
+        "id",
+        "name",
+        "failed",
+        "end",
+        "seconds",
+        "whole",
+    },
 }
 _OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart)
 
@@ -133,10 +142,9 @@ def _part_value(part: Part) -> dict[str, Any]:
         stored = {"data": part.data, "blob": part.blob_digest, "digest": part.digest}
         return {"kind": part.name, "text": part.text, "stored": stored}
     value: dict[str, Any] = {"kind": part.kind.value, **msgspec.to_builtins(part)}
-    if isinstance(part, WrittenPart):
+    value.pop("origins", None)
+    if part.origins:
         value["origins"] = [[run.length, run.origin.value] for run in part.origins]
-        if not part.origins:
-            del value["origins"]
     return value
 
 
@@ -241,8 +249,11 @@ def _part(fields: Fields) -> tuple[Part, dict[str, Any]]:
         if form.kind is kind:
             try:
                 facts = {key: fields.all[key] for key in known if key in fields.all}
+                if "origins" in facts:
+                    facts["origins"] = _origins(fields.list("origins"))
                 part: Any = _convert({**facts, "text": text}, form)
-                if form not in (FilePart, ImagePart) or is_digest(part.blob.digest):
+                bytes_of = blob_of(part)
+                if bytes_of is None or is_digest(bytes_of.digest):
                     return part, unknown
                 break
             except msgspec.MsgspecError:

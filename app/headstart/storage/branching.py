@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
-from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy import Engine, case, delete, func, select, update
 
 from headstart.core.chats.finding import FoundInChat, spans_of
+from headstart.core.chats.parts import PartKind, joined_text
 from headstart.core.chats.tree import RemovedBranch, TreeNode
 from headstart.core.chats.values import Message
 from headstart.storage.messages import MessageTable
@@ -118,17 +119,20 @@ class BranchTable:
             shown = set(ids)
             if everywhere:
                 ids += [one for one in tree.parents if one not in shown]
-            texts: dict[str, str] = {}
+            pieces: dict[str, list[tuple[str, str]]] = {}
+            # calls separate texts; their own words are not searched
+            words = case((parts.c.kind == PartKind.TEXT, parts.c.text), else_="")
+            kinds = (PartKind.TEXT, PartKind.TOOL_CALL, PartKind.TOOL_RESULT)
             for chunk in _chunks(ids):
-                for row in connection.execute(
-                    select(parts.c.message_id, parts.c.text)
-                    .where(parts.c.message_id.in_(chunk), parts.c.kind == "text")
+                for message_id, kind, text in connection.execute(
+                    select(parts.c.message_id, parts.c.kind, words)
+                    .where(parts.c.message_id.in_(chunk), parts.c.kind.in_(kinds))
                     .order_by(parts.c.message_id, parts.c.position)
                 ):
-                    texts[row.message_id] = texts.get(row.message_id, "") + row.text
+                    pieces.setdefault(message_id, []).append((kind, text))
         found = []
         for one in ids:
-            count = sum(1 for _ in spans_of(query, texts.get(one, "")))
+            count = sum(1 for _ in spans_of(query, joined_text(pieces.get(one, ()))))
             if count:
                 found.append(FoundInChat(one, count, one in shown))
         return found

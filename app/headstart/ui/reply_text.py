@@ -1,37 +1,117 @@
-"""Text of the reply in progress in the open chat, as the transcript shows it."""
+"""Sections of the reply in progress in the open chat, as the transcript shows them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from headstart.core.chats.parts import (
+    PARAGRAPH,
+    Origin,
     OriginRun,
     Part,
     PartKind,
-    ReasoningPart,
-    TextPart,
     append_run,
+    origins_of,
 )
-from headstart.core.events import TextPiece
+from headstart.core.chats.sections import (
+    CallState,
+    ReplySections,
+    SaidText,
+    Section,
+    ShownCall,
+    add_thought,
+    add_words,
+    origins_of_call,
+    sections_of,
+    with_result,
+)
+from headstart.core.events import CallStep, TextPiece, ToolAsked, ToolDone, ToolStarted
+
+# events that a reply's sections are made of
+CallEvent = ToolAsked | ToolStarted | ToolDone
 
 
 class ReplyText:
-    """Text and reasoning, kept apart, and the origins of the text's characters."""
+    """`parts` stood before the reply, `events` are those that it has had since."""
 
-    def __init__(self, parts: Iterable[Part] = ()) -> None:
-        self.text = self.reasoning = ""
-        self.origins: list[OriginRun] = []
-        for part in parts:
-            if isinstance(part, TextPart):
-                self.text += part.text
-                for run in part.origins:
-                    append_run(self.origins, run.length, run.origin)
-            elif isinstance(part, ReasoningPart):
-                self.reasoning += part.text
+    def __init__(
+        self, parts: Iterable[Part] = (), events: Iterable[TextPiece | CallEvent] = ()
+    ) -> None:
+        parts = tuple(parts)
+        self._sections: list[Section] = list(sections_of(parts).all)
+        self._origins: list[OriginRun] = list(origins_of(parts))
+        for event in events:
+            self.add(event)
 
-    def add(self, piece: TextPiece) -> None:
-        if piece.kind is PartKind.TEXT:
-            self.text += piece.text
-            append_run(self.origins, len(piece.text), piece.origin)
-        elif piece.kind is PartKind.REASONING:
-            self.reasoning += piece.text
+    @property
+    def sections(self) -> ReplySections:
+        return ReplySections(tuple(self._sections), tuple(self._origins))
+
+    def add(self, event: TextPiece | CallEvent) -> None:
+        match event:
+            case TextPiece(kind=PartKind.TEXT):
+                self._add_text(event)
+            case TextPiece(kind=PartKind.REASONING):
+                add_thought(self._sections, event.text)
+            case TextPiece():
+                self._add_step(event)
+            case ToolAsked():
+                self._change(event.call, CallState.ASKED)
+            case ToolStarted():
+                self._change(event.call, CallState.RUNNING)
+            case ToolDone():
+                place = self._place(event.call, event.name)
+                call = self._sections[place]
+                assert isinstance(call, ShownCall)
+                self._sections[place] = with_result(
+                    call, (event.text, event.failed, event.end), event.seconds, event.whole
+                )
+
+    def _add_text(self, piece: TextPiece) -> None:
+        texts = sum(isinstance(one, SaidText) for one in self._sections)
+        add_words(self._sections, piece.text)
+        if texts and texts < sum(isinstance(one, SaidText) for one in self._sections):
+            append_run(self._origins, len(PARAGRAPH), Origin.TARGET)
+        append_run(self._origins, len(piece.text), piece.origin)
+
+    def _add_step(self, piece: TextPiece) -> None:
+        if piece.step is CallStep.WITHDRAWN:
+            self._sections = [
+                one
+                for one in self._sections
+                if not (isinstance(one, ShownCall) and one.number == piece.call)
+            ]
+            return
+        place = self._place(piece.call, piece.name)
+        call = self._sections[place]
+        assert isinstance(call, ShownCall)
+        if piece.step is CallStep.MORE:
+            call = replace(
+                call,
+                arguments=call.arguments + piece.text,
+                origins=origins_of_call(call.origins, piece.text, piece.origin),
+            )
+        elif piece.step in (CallStep.WHOLE, CallStep.CUT):
+            state = CallState.CUT if piece.step is CallStep.CUT else CallState.WAITING
+            origins = call.origins if piece.text.startswith(call.arguments) else ()
+            call = replace(call, arguments=piece.text, origins=origins, state=state)
+        self._sections[place] = call
+
+    def _place(self, number: int, name: str) -> int:
+        """The place of a call, which is made where it is new."""
+        for place, one in enumerate(self._sections):
+            if isinstance(one, ShownCall) and one.number == number:
+                return place
+        last = self._sections[-1] if self._sections else None
+        if isinstance(last, SaidText) and last.text.isspace():
+            # white space before a call belongs to its mark
+            self._sections.pop()
+        self._sections.append(ShownCall(number, name, state=CallState.WRITING))
+        return len(self._sections) - 1
+
+    def _change(self, number: int, state: CallState) -> None:
+        for place, one in enumerate(self._sections):
+            if isinstance(one, ShownCall) and one.number == number:
+                self._sections[place] = replace(one, state=state)

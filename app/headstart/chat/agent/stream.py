@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from headstart.chat.agent.permissions import Permissions
+from headstart.chat.agent.running import RunningCalls
+from headstart.chat.agent.shortening import Shortening
 from headstart.chat.agent.toolbox import Toolbox, ToolOutcome
 from headstart.chat.reply import ReplyStream
 from headstart.chat.reply_parts import parts_of
 from headstart.chat.requests import Asked
-from headstart.core.chats.parts import Part, PartKind, ToolCallPart, joined
+from headstart.core.chats.parts import CallEnd, Part, PartKind, ToolCallPart, joined
 from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.events import (
     CallStep,
+    ContextUse,
     Finished,
     GenerationEvent,
     Notice,
@@ -35,31 +40,53 @@ from headstart.core.told import told
 
 log = logging.getLogger(__name__)
 
-# steps of a reply before the user is asked to go on
-MOST_STEPS = 10
+# steps of a reply, and seconds without those that the user took, before the user is asked to go on
+MOST_STEPS, MOST_SECONDS = 10, 1_800.0
+# seconds of one call
+CALL_SECONDS = 300.0
+# tokens of a result where the room in the context is not known, and its share where it is
+USUAL_TOKENS, SHARE = 2_000, 4
 T = TypeVar("T")
 
 # to the model
 DENIED = "The user denied this call."
 STOPPED = "The user stopped this call."
+ENDLESS = "The tool did not end within {seconds:.0f} seconds."
+
+
+class AskedModel(Protocol):
+    """The model that writes the reply."""
+
+    async def answer(self, asked: Asked) -> ReplyStream:
+        """Ask it once more, with the parts so far."""
+        ...
+
+    async def count(self, texts: Sequence[str]) -> Sequence[int] | None:
+        """Tokens of texts; None where it cannot count."""
+        ...
+
+
+class ToolDesk(Struct, frozen=True):
+    """All that carries out calls."""
+
+    toolbox: Toolbox
+    permissions: Permissions
+    running: RunningCalls
+    shortening: Shortening
+    clock: Callable[[], float] = time.monotonic
 
 
 class AgentStream:
-    """A `ReplyStream`. `again` asks the same model once more, with the parts so far."""
+    """A `ReplyStream`."""
 
-    def __init__(
-        self,
-        asked: Asked,
-        first: ReplyStream,
-        again: Callable[[Asked], Awaitable[ReplyStream]],
-        toolbox: Toolbox,
-        permissions: Permissions,
-    ) -> None:
+    def __init__(self, asked: Asked, first: ReplyStream, model: AskedModel, desk: ToolDesk) -> None:
         self._asked = asked
         self._stream = first
-        self._again = again
-        self._toolbox = toolbox
-        self._permissions = permissions
+        self._model = model
+        self._desk = desk
+        self._began = desk.clock()
+        # tokens left in the context, if known
+        self._room: int | None = None
         self._events: list[TextPiece | ToolDone] = []
         # numbers go on after the calls that the reply had before
         self._base = sum(isinstance(part, ToolCallPart) for part in asked.written)
@@ -88,6 +115,8 @@ class AgentStream:
                     event = self._numbered(event)
                     self._events += event.pieces
                     calls += [one for one in event.pieces if _is_call(one)]
+                elif isinstance(event, ContextUse):
+                    self._room = event.size - event.used
                 yield event
             if len(done) < step:
                 # it failed, and said so
@@ -102,12 +131,22 @@ class AgentStream:
             if self._cancelled:
                 done[-1] = replace(done[-1], finish=FinishReason.CANCELLED)
                 break
-            if step == MOST_STEPS:
-                yield Notice(NoticeKind.TOOLS, told("tool-steps", steps=MOST_STEPS))
+            notice = self._enough(step)
+            if notice is not None:
+                yield notice
                 done[-1] = replace(done[-1], finish=FinishReason.CANCELLED)
                 break
-            self._stream = await self._again(replace(self._asked, written=self._parts))
+            self._stream = await self._model.answer(replace(self._asked, written=self._parts))
         yield Finished(_together(done))
+
+    def _enough(self, step: int) -> Notice | None:
+        """The question to go on, after many steps or a long time."""
+        seconds = self._desk.clock() - self._began
+        if step == MOST_STEPS:
+            return Notice(NoticeKind.TOOLS, told("tool-steps", steps=MOST_STEPS))
+        if seconds > MOST_SECONDS:
+            return Notice(NoticeKind.TOOLS, told("tool-time", minutes=round(seconds / 60)))
+        return None
 
     def _numbered(self, event: TextAdded) -> TextAdded:
         """The event with calls numbered through all steps."""
@@ -119,30 +158,71 @@ class AgentStream:
 
     async def _run(self, call: TextPiece) -> AsyncIterator[GenerationEvent]:
         """Ask the user, run the tool; whatever happens, the call gets a result."""
-        chat_id, name = self._asked.chat.id, call.name
-        if not self._permissions.given(chat_id, name):
+        chat_id, name, desk = self._asked.chat.id, call.name, self._desk
+        asked_at = desk.clock()
+        if not desk.permissions.given(chat_id, name):
             yield ToolAsked(call.call, name, call.text)
-        allowed = await self._wait(self._permissions.ask(chat_id, name, call.call))
-        outcome: ToolOutcome | None = ToolOutcome(DENIED, failed=True)
-        if allowed:
+        allowed = await self._wait(desk.permissions.ask(chat_id, name, call.call))
+        # the user's time is not the loop's
+        self._began += desk.clock() - asked_at
+        outcome, end = ToolOutcome(DENIED, failed=True), CallEnd.DENIED
+        seconds = 0.0
+        if allowed and not self._cancelled:
             yield ToolStarted(call.call, name)
-            outcome = await self._wait(self._outcome(call))
-        if outcome is None or self._cancelled:
-            outcome = ToolOutcome(STOPPED, failed=True)
-        done = ToolDone(call.call, name, outcome.text, outcome.failed)
+            began = desk.clock()
+            found = await self._stoppable(call)
+            seconds = desk.clock() - began
+            outcome = found or ToolOutcome(STOPPED, failed=True)
+            end = CallEnd.STOPPED if found is None else CallEnd.RETURNED
+        elif allowed is None or self._cancelled:
+            outcome, end = ToolOutcome(STOPPED, failed=True), CallEnd.STOPPED
+        text, whole = await desk.shortening.fit(
+            chat_id, outcome.text, self._most, self._model.count
+        )
+        if self._room is not None:
+            # other results of this step need room, too
+            self._room -= self._room // SHARE if whole is not None else len(text) // SHARE
+        done = ToolDone(call.call, name, text, outcome.failed, end, seconds, whole)
         self._events.append(done)
         yield done
 
+    @property
+    def _most(self) -> int:
+        """Tokens of the next result."""
+        return USUAL_TOKENS if self._room is None else max(0, self._room) // SHARE
+
+    async def _stoppable(self, call: TextPiece) -> ToolOutcome | None:
+        """The outcome of a call; None if the user stopped it."""
+        chat_id, running = self._asked.chat.id, self._desk.running
+        stopped = False
+
+        def stop() -> None:
+            nonlocal stopped
+            stopped = True
+            if self._running is not None:
+                self._running.cancel()
+
+        running.begin(chat_id, call.call, stop)
+        try:
+            return await self._wait(self._outcome(call), lambda: stopped)
+        finally:
+            running.end(chat_id, call.call)
+
     async def _outcome(self, call: TextPiece) -> ToolOutcome:
         try:
-            return await self._toolbox.run(call.name, call.text, self._asked.branch)
+            async with asyncio.timeout(CALL_SECONDS):
+                return await self._desk.toolbox.run(call.name, call.text, self._asked.branch)
+        except TimeoutError:
+            return ToolOutcome(ENDLESS.format(seconds=CALL_SECONDS), failed=True)
         except Exception as error:
             # our fault, or a full disk: the reply goes on without
             log.exception("a tool failed")
             return ToolOutcome(f"The tool failed: {type(error).__name__}", failed=True)
 
-    async def _wait(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """The result of something that `cancel` ends; None then."""
+    async def _wait(
+        self, work: Coroutine[Any, Any, T], stopped: Callable[[], bool] = lambda: False
+    ) -> T | None:
+        """The result of something that `cancel` ends, or the user where `stopped`; None then."""
         if self._cancelled:
             work.close()
             return None
@@ -150,7 +230,7 @@ class AgentStream:
         try:
             done: T = await task
         except asyncio.CancelledError:
-            if not self._cancelled:
+            if not (self._cancelled or stopped()):
                 raise
             return None
         finally:

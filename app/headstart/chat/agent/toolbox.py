@@ -19,8 +19,6 @@ from headstart.core.chats.parts import FilePart, Part
 from headstart.core.chats.values import Message
 from headstart.core.own_tools import CALCULATE, NOW, PIECE, READ_FILE, SEARCH
 
-# characters of a result: a quarter of a context of 8,192 tokens
-LONGEST_RESULT = 8_000
 # chats in the result of a search
 _MOST_FOUND = 8
 
@@ -61,7 +59,7 @@ class Toolbox:
             text = await act(found, parts)
         except ToolProblem as problem:
             return ToolOutcome(str(problem), failed=True)
-        return ToolOutcome(_short(text))
+        return ToolOutcome(text)
 
     async def _calculate(self, arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
         try:
@@ -112,9 +110,3 @@ def _text(arguments: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ToolProblem(f"The argument {key} is missing.")
     return value
-
-
-def _short(text: str) -> str:
-    if len(text) <= LONGEST_RESULT:
-        return text
-    return f"{text[:LONGEST_RESULT]}\n[{len(text) - LONGEST_RESULT} more characters were left out]"

@@ -5,12 +5,10 @@ On the event loop's thread. The only module that tells the kinds of models apart
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
-from headstart.chat.agent.permissions import Permissions
-from headstart.chat.agent.stream import AgentStream
-from headstart.chat.agent.toolbox import Toolbox
+from headstart.chat.agent.stream import AgentStream, ToolDesk
 from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked
@@ -32,6 +30,10 @@ class Answerer(Protocol[M]):
         """Begin a reply; return once the request is on its way."""
         ...
 
+    async def count(self, model: M, texts: Sequence[str], /) -> Sequence[int] | None:
+        """Tokens of texts; None where nobody can count them now."""
+        ...
+
 
 class Answering:
     """The answerers for all kinds of models."""
@@ -41,11 +43,10 @@ class Answering:
         models: Models,
         local: Answerer[ModelRef],
         servers: Answerer[ServerModel],
-        toolbox: Toolbox,
-        permissions: Permissions,
+        desk: ToolDesk,
     ) -> None:
         self._models = models
-        self._toolbox, self._permissions = toolbox, permissions
+        self._desk = desk
         self._answerers: dict[type, Answerer[Any]] = {ModelRef: local, ServerModel: servers}
 
     async def model_of(self, chat: Chat) -> AnyModel:
@@ -64,6 +65,18 @@ class Answering:
         first = await answerer.answer(model, asked)
         if not asked.tools:
             return first
-        return AgentStream(
-            asked, first, partial(answerer.answer, model), self._toolbox, self._permissions
-        )
+        return AgentStream(asked, first, _One(answerer, model), self._desk)
+
+
+class _One:
+    """One model, as a reply that calls tools asks it."""
+
+    def __init__(self, answerer: Answerer[Any], model: AnyModel) -> None:
+        self._answerer = answerer
+        self._model = model
+
+    async def answer(self, asked: Asked) -> ReplyStream:
+        return await self._answerer.answer(self._model, asked)
+
+    async def count(self, texts: Sequence[str]) -> Sequence[int] | None:
+        return await self._answerer.count(self._model, texts)

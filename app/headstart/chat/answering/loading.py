@@ -101,6 +101,10 @@ class Loader:
         engine = self._preferences.current.engine
         return any((one.model, one.load.engine) == (model, engine) for one in self._memory)
 
+    def load_of(self, model: ModelRef) -> LoadRequest | None:
+        """The request that loaded a model; None while it is not loaded."""
+        return next((one.load for one in self._memory if one.model == model), None)
+
     def state(self) -> LoadedState:
         """Compare the loaded model's engine settings with the current ones."""
         loaded = self.loaded

@@ -12,10 +12,11 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, images_in, local_request
-from headstart.core.events import GenerationEvent, Notice, NoticeKind, Waiting
+from headstart.core.events import Counted, GenerationEvent, Notice, NoticeKind, Waiting
 from headstart.core.models.ref import ModelRef
-from headstart.core.requests import LoadRequest
+from headstart.core.requests import CountRequest, LoadRequest
 from headstart.core.told import told
+from headstart.core.tools import Tools
 from headstart.engine.runner import Runner
 
 
@@ -56,6 +57,27 @@ class LocalAnswerer:
         self._loader.begin_reply(asked, wanted)
         first = _first_events(asked, wanted, waits)
         return _Followed(self._runner.stream(request), self._loader, wanted, first)
+
+    async def count(self, model: ModelRef, texts: Sequence[str]) -> Sequence[int] | None:
+        found = await self._counted(model, texts=tuple(texts))
+        return None if found is None else found.texts
+
+    async def tool_tokens(self, model: ModelRef, tools: Sequence[Tools]) -> Sequence[int] | None:
+        """Tokens that each set of tools adds to a prompt; None before the model is loaded."""
+        found = await self._counted(model, tools=tuple(tools))
+        return None if found is None else found.tools
+
+    async def _counted(
+        self, model: ModelRef, texts: tuple[str, ...] = (), tools: tuple[Tools, ...] = ()
+    ) -> Counted | None:
+        load = self._loader.load_of(model)
+        if load is None:
+            return None
+        found = None
+        async for event in self._runner.count(CountRequest(load, texts, tools)):
+            if isinstance(event, Counted):
+                found = event
+        return found
 
 
 def _first_events(asked: Asked, wanted: LoadRequest, waits: bool) -> list[GenerationEvent]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.server_drafts import ServerDrafts
@@ -46,3 +47,7 @@ class ServerAnswerer:
         stream = self._session.stream(request, draft)
         await asyncio.wait([stream.sent], timeout=SENT_SECONDS)
         return stream
+
+    async def count(self, _model: ServerModel, _texts: Sequence[str], /) -> Sequence[int] | None:
+        """None: a server's tokens cannot be counted here."""
+        return None

@@ -107,23 +107,38 @@ class ImagePart(Struct, frozen=True):
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
-class ToolCallPart(Struct, frozen=True):
-    """A model's request to call a tool; `text` holds the arguments, as JSON."""
+class ToolCallPart(Struct, frozen=True, omit_defaults=True):
+    """A model's request to call a tool; `text` holds the arguments, as JSON. `cut`: the reply ended
+    inside it, and the arguments were closed."""
 
     id: str
     name: str
     text: str
+    cut: bool = False
+    # sources of the arguments' characters
+    origins: tuple[OriginRun, ...] = ()
     kind: ClassVar[PartKind] = PartKind.TOOL_CALL
-    origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
-class ToolResultPart(Struct, frozen=True):
-    """Result of the tool call with this id."""
+class CallEnd(StrEnum):
+    """The end of a call: the tool returned, or the user denied or stopped it."""
+
+    RETURNED = "returned"
+    DENIED = "denied"
+    STOPPED = "stopped"
+
+
+class ToolResultPart(Struct, frozen=True, omit_defaults=True):
+    """Result of the tool call with this id; `failed`: it is an error. `seconds` is how long the
+    tool ran. `whole`: the result before it was shortened to `text`."""
 
     id: str
     name: str
     text: str
     failed: bool = False
+    end: CallEnd = CallEnd.RETURNED
+    seconds: float = 0.0
+    whole: BlobRef | None = None
     kind: ClassVar[PartKind] = PartKind.TOOL_RESULT
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
@@ -143,12 +158,20 @@ class UnknownPart(Struct, frozen=True):
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
+def blob_of(part: Part) -> BlobRef | None:
+    """The stored bytes of a known part."""
+    if isinstance(part, FilePart | ImagePart):
+        return part.blob
+    return part.whole if isinstance(part, ToolResultPart) else None
+
+
 def needed_blobs(parts: Iterable[Part]) -> list[str]:
     """The digests of all blobs that parts refer to, each once."""
     found: dict[str, None] = {}
     for part in parts:
-        if isinstance(part, FilePart | ImagePart):
-            found[part.blob.digest] = None
+        blob = blob_of(part)
+        if blob is not None:
+            found[blob.digest] = None
         elif isinstance(part, UnknownPart) and part.blob_digest:
             found[part.blob_digest] = None
     return list(found)
@@ -156,6 +179,8 @@ def needed_blobs(parts: Iterable[Part]) -> list[str]:
 
 # written by a person or a model, character by character
 WrittenPart: TypeAlias = TextPart | ReasoningPart
+# parts of the steps of a reply
+ToolPart: TypeAlias = ToolCallPart | ToolResultPart
 OtherPart: TypeAlias = FilePart | ImagePart | ToolCallPart | ToolResultPart | UnknownPart
 Part: TypeAlias = WrittenPart | OtherPart
 
@@ -209,6 +234,48 @@ def prompt_text(parts: Iterable[Part]) -> str:
             result = f"{result.rstrip()}\n\n"
         result, after_other = result + text, other or (after_other and not text)
     return result
+
+
+# between texts that a tool call separates
+PARAGRAPH = "\n\n"
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """The text, in which those pieces that a tool call separates are paragraphs."""
+    return joined_text((part.kind, part.text) for part in parts)
+
+
+def joined_text(parts: Iterable[tuple[PartKind | str, str]]) -> str:
+    """`text_of` for kinds and texts."""
+    found: list[str] = []
+    called = False
+    for kind, text in parts:
+        if kind in (PartKind.TOOL_CALL, PartKind.TOOL_RESULT):
+            called = bool(found)
+        elif kind == PartKind.TEXT and text:
+            if called:
+                found.append(PARAGRAPH)
+            called = False
+            found.append(text)
+    return "".join(found)
+
+
+def origins_of(parts: Iterable[Part]) -> tuple[OriginRun, ...]:
+    """The origins of `text_of`'s characters; () if none is known."""
+    runs: list[OriginRun] = []
+    called = known = False
+    for part in parts:
+        if isinstance(part, ToolPart):
+            called = bool(runs)
+        elif isinstance(part, TextPart) and part.text:
+            if called:
+                append_run(runs, len(PARAGRAPH), Origin.TARGET)
+            called, known = False, known or bool(part.origins)
+            for run in part.origins:
+                append_run(runs, run.length, run.origin)
+            rest = len(part.text) - sum(run.length for run in part.origins)
+            append_run(runs, max(0, rest), Origin.TARGET)
+    return tuple(runs) if known else ()
 
 
 def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from headstart.core.chats.parts import OtherPart, Part, ReasoningPart, TextPart, WrittenPart
+from headstart.core.chats.parts import OtherPart, Part, ReasoningPart, WrittenPart, text_of
 from headstart.core.settings.schema import ChatOptions
 from headstart.core.told import Told
 from headstart.core.wording import say
@@ -146,7 +146,7 @@ class Message(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The written text, without the message's other parts."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+        return text_of(self.parts)
 
     @property
     def reasoning(self) -> str:

@@ -40,6 +40,10 @@ NOTICES: dict[str, str] = {
         "The context is full: the {dropped:n oldest turn is|oldest turns are} left out of what the "
         "model reads. The system prompt stays, and nothing is deleted here."
     ),
+    "tool-time": (
+        "The model and its tools have worked for {minutes:n minute|minutes} on this reply. "
+        "Continue lets them go on."
+    ),
     "tool-steps": "The model called tools {steps} times in this reply. Continue lets it go on.",
     "server-retry": "{problem:message} Trying again in {seconds:n second|seconds}.",
     "server-takes-less": "{host} does not take {settings}.",

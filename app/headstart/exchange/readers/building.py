@@ -10,13 +10,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from headstart.core.chats.parts import (
-    FilePart,
-    ImagePart,
     Part,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    blob_of,
     joined,
     needed_blobs,
 )
@@ -128,7 +127,8 @@ def renamed(seen: Sequence[ReadMessage], facts: Facts) -> list[ReadMessage]:
 
 
 def _digest(part: Part) -> str:
-    return part.blob.digest if isinstance(part, FilePart | ImagePart) else ""
+    blob = blob_of(part)
+    return "" if blob is None else blob.digest
 
 
 def _node(seen: ReadMessage, where: str, report: Report) -> ChatNode:

@@ -23,6 +23,7 @@ from headstart.core.chats.parts import (
     ToolResultPart,
     UnknownPart,
     WrittenPart,
+    blob_of,
     written,
 )
 from headstart.core.chats.values import (
@@ -177,8 +178,8 @@ def part_row(part: Part) -> dict[str, Any]:
             facts = msgspec.to_builtins(part)
             del facts["text"]
             data = json.dumps(facts, ensure_ascii=False)
-        if isinstance(part, FilePart | ImagePart):
-            blob = part.blob.digest
+        stored_blob = blob_of(part)
+        blob = None if stored_blob is None else stored_blob.digest
     stored = StoredPart(kind, part.text, data, blob, digest)
     return {
         "kind": kind,

@@ -18,13 +18,14 @@ from headstart.chat.changes import (
 )
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
-from headstart.core.events import Loading, Prefilling, TextAdded, Waiting
+from headstart.core.events import Loading, Prefilling, TextAdded, ToolAsked, ToolDone, Waiting
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.wording import say
 
 # interval at which the list updates the speed of a reply
 SPEED_SECONDS = 0.5
 WRITING, WAITING = "controllers.writing", "controllers.waiting-for-another-chat"
+FOR_YOU = "controllers.waiting-for-you"
 # delays of the check for changes by other programs, which takes microseconds in another thread
 SOON_MS, WATCH_MS = 500, 60_000
 # changes that a line of the list does not show
@@ -189,6 +190,10 @@ class ChatListController(QObject):
 
     def _on_reply(self, change: ReplyEvent) -> None:
         event, now = change.event, time.monotonic()
+        if isinstance(event, ToolAsked | ToolDone):
+            asked = isinstance(event, ToolAsked)
+            self._say(change.chat_id, say(FOR_YOU if asked else WRITING))
+            return
         if isinstance(event, Waiting | Loading | Prefilling):
             waiting = isinstance(event, Waiting)
             self._say(change.chat_id, say(WAITING if waiting else WRITING))

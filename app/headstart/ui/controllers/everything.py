@@ -30,6 +30,7 @@ from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.controllers.reporting import ReportingController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
+from headstart.ui.controllers.tools import ToolsController
 from headstart.ui.controllers.transfer import TransferController
 from headstart.ui.controllers.unseen import UnseenController
 from headstart.ui.controllers.unsent import UnsentController
@@ -72,6 +73,7 @@ class Controllers(Struct, frozen=True):
     backups: BackupsController
     updates: UpdatesController
     reporting: ReportingController
+    tools: ToolsController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -104,7 +106,7 @@ def make_controllers(services: Services) -> Controllers:
     # the list is told of changes first: it has the least to do
     chat_list = ChatListController(services.chat_list, services.replies, tasks, broadcast)
     branch = BranchController(services.branches, services.replies, open_chat, tasks, broadcast)
-    reply = ReplyController(services.replies, open_chat, broadcast)
+    reply = ReplyController(services.replies, open_chat, broadcast, services.tools)
     chat_list.deleted.connect(lambda chat_ids, _title: branch.leave(chat_ids))
     chat_list.closed.connect(branch.leave)
     chat_list.restored.connect(branch.come_back)
@@ -150,6 +152,7 @@ def make_controllers(services: Services) -> Controllers:
         getting=GettingController(services.discover, services.downloads, tasks),
         updates=UpdatesController(services.updates, tasks),
         reporting=ReportingController(services.reporting, tasks),
+        tools=ToolsController(services.tools, services.attaching, open_chat, tasks, broadcast),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

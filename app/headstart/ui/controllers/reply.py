@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from headstart.chat.agent.permissions import Permission
+from headstart.chat.agent.tools import ToolWork
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ReplyEvent
 from headstart.chat.replies import Replies
+from headstart.core.chats.sections import ReplySections
 from headstart.core.events import (
     ContextUse,
     Loading,
@@ -15,6 +18,9 @@ from headstart.core.events import (
     Prefilling,
     Speculating,
     TextAdded,
+    ToolAsked,
+    ToolDone,
+    ToolStarted,
     Waiting,
 )
 from headstart.ui.open_chat import OpenChat
@@ -28,17 +34,23 @@ LOOKING = "controllers.looking-at-image"
 
 
 class ReplyController(QObject):
-    reply_text = Signal(str, str, str)  # message id, text, reasoning
-    reply_origins = Signal(str, object)  # message id, runs of the text's origins
+    reply_shown = Signal(str, ReplySections)  # message id, the reply so far
     reply_progress = Signal(str, str)  # message id, text
     writing_changed = Signal(bool)
     context_changed = Signal(int, int)  # tokens used, size
     noticed = Signal(NoticeKind, str)  # kind, text
     speculating = Signal(Speculating)
 
-    def __init__(self, replies: Replies, open_chat: OpenChat, broadcast: Broadcast) -> None:
+    def __init__(
+        self,
+        replies: Replies,
+        open_chat: OpenChat,
+        broadcast: Broadcast,
+        tools: ToolWork,
+    ) -> None:
         super().__init__()
         self._replies = replies
+        self._permissions, self._running = tools.permissions, tools.running
         self._open = open_chat
         self._shown = ReplyText()
         self._contexts: dict[str, tuple[int, int]] = {}
@@ -51,9 +63,12 @@ class ReplyController(QObject):
     def show(self, same_chat: bool) -> None:
         """Show the reply in progress, once the open chat's messages are shown."""
         reply = self._replies.reply_in(self._open.id)
-        self._shown = ReplyText(() if reply is None else reply.parts)
+        self._shown = ReplyText()
         if reply is not None:
-            self._emit_text(reply.message_id)
+            self._shown = ReplyText(reply.before, reply.written)
+            if isinstance(reply.last, ToolAsked | ToolStarted):
+                self._shown.add(reply.last)
+            self._emit(reply.message_id)
             if not same_chat:
                 for notice in reply.notices:
                     self.noticed.emit(notice.kind, notice.told.text)
@@ -67,6 +82,14 @@ class ReplyController(QObject):
         self._shown = ReplyText()
         self.writing_changed.emit(self.writing)
 
+    def answer_call(self, call: int, permission: Permission) -> None:
+        """The user's answer to a call of the reply in the open chat, by its number."""
+        self._permissions.answer(self._open.id, call, permission)
+
+    def stop_call(self, call: int) -> None:
+        """Stop a call that runs; the reply goes on without its result."""
+        self._running.stop(self._open.id, call)
+
     def _on_event(self, change: ReplyEvent) -> None:
         if isinstance(change.event, ContextUse):
             self._contexts[change.chat_id] = (change.event.used, change.event.size)
@@ -78,7 +101,10 @@ class ReplyController(QObject):
             case TextAdded(pieces=pieces) if fresh:
                 for piece in pieces:
                     self._shown.add(piece)
-                self._emit_text(message_id)
+                self._emit(message_id)
+            case ToolAsked() | ToolStarted() | ToolDone() if fresh:
+                self._shown.add(event)
+                self._emit(message_id)
             case Waiting():
                 self.reply_progress.emit(message_id, say(WAITING))
             case Loading(model=model, fraction=fraction, draft=draft):
@@ -104,7 +130,5 @@ class ReplyController(QObject):
             case Notice(kind=kind, told=told):
                 self.noticed.emit(kind, told.text)
 
-    def _emit_text(self, message_id: str) -> None:
-        shown = self._shown
-        self.reply_origins.emit(message_id, tuple(shown.origins))
-        self.reply_text.emit(message_id, shown.text, shown.reasoning)
+    def _emit(self, message_id: str) -> None:
+        self.reply_shown.emit(message_id, self._shown.sections)

@@ -44,6 +44,7 @@ from headstart.ui.inspector.sampling_panel import SamplingPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 from headstart.ui.inspector.system_prompt import SystemPromptSection
 from headstart.ui.inspector.thinking_row import ThinkingRow
+from headstart.ui.inspector.tools_panel import ToolsPanel
 from headstart.ui.kit import theme
 from headstart.ui.kit.fields import choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.wording import say
@@ -129,7 +130,7 @@ class Inspector(QFrame):
         self.overview.speculation_toggled.connect(
             lambda on: self._speculation_edited(changed(self.speculation.value, enabled=on))
         )
-        self.overview.details_wanted.connect(self.show_drafting)
+        self.overview.details_wanted.connect(lambda: self.show_fold("speculation"))
         # takes the keyboard focus first
         self.first_focus = self.overview.preset
         self._layout.addWidget(self.overview)
@@ -151,12 +152,17 @@ class Inspector(QFrame):
         self.folds = {
             "speculation": Fold(say("inspector.drafting-details"), self._body, resets=True),
             "sampling": self.sampling.more,
+            "tools": Fold(say("inspector.tools"), self._body),
             "prefix": Fold(say("inspector.prompt-cache"), self._body),
             "context": Fold(say("inspector.when-context-full"), self._body),
         }
         self.speculation = SpeculationPanel(self.folds["speculation"])
         self.speculation.edited.connect(self._speculation_edited)
         self.speculation.gain_changed.connect(self._show_draft)
+        self.tools = ToolsPanel(self.folds["tools"])
+        self.tools.chosen.connect(lambda names: self._set(tools=names))
+        self.tools.summary_changed.connect(self.folds["tools"].set_summary)
+        self.folds["tools"].put(self.tools)
         self.prefix = PrefixPanel(self.folds["prefix"])
         self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
         self._when_full = OwnRow(
@@ -226,9 +232,9 @@ class Inspector(QFrame):
         if other:
             self._show()
 
-    def show_drafting(self) -> None:
-        """Unfold the settings of drafting, and scroll to them."""
-        fold = self.folds["speculation"]
+    def show_fold(self, name: str) -> None:
+        """Unfold a section, and scroll to it."""
+        fold = self.folds[name]
         if not fold.open:
             fold.button.click()
         QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(fold, 0, 40))
@@ -283,6 +289,8 @@ class Inspector(QFrame):
         self.thinking.set_own(own.thinking is not None)
         self._when_full.set_own(own.when_full is not None)
         self.folds["context"].set_own(own.when_full is not None)
+        self.folds["tools"].set_own(bool(own.tools))
+        self.tools.set_on(own.tools)
         self.folds["context"].set_summary(self.when_full.currentText())
         self.speculation.set_server(self.holding.model, self.holding.effective.sampling.temperature)
         self.folds["speculation"].set_own(own.speculation is not None)

@@ -46,6 +46,7 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
     speculation.activity_changed.connect(panel.live.show_activity)
     speculation.measured.connect(panel.set_calibrated)
     controllers.prefixes.listed.connect(prefix.set_use)
+    controllers.tools.costs_known.connect(inspector.tools.set_costs)
 
 
 class SizesOpener(QObject):

@@ -37,6 +37,7 @@ from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.privacy_page import PrivacyPage
 from headstart.ui.settings.servers_page import ServersPage
 from headstart.ui.settings.shortcuts_page import Keys, ShortcutsPage
+from headstart.ui.settings.tools_page import ToolsPage
 from headstart.ui.wording import say
 
 _ENTRY = int(Qt.ItemDataRole.UserRole)
@@ -50,6 +51,7 @@ _ICONS = {
     "cache": "database",
     "files": "folder-open",
     "servers": "server",
+    "tools": "wrench",
     "privacy": "shield",
     "shortcuts": "keyboard",
     "expert": "sliders-horizontal",
@@ -77,6 +79,7 @@ class SettingsPage(QWidget):
         self.cache = CachePage(settings, self._tell, self)
         self.files = FilesPage(settings, self._tell, self)
         self.servers = ServersPage(settings, self)
+        self.tools = ToolsPage(settings, self)
         self.privacy = PrivacyPage(settings, self._tell, self)
         self.shortcuts = ShortcutsPage(settings, keys, self)
         self.expert = ExpertPage(settings, self.engine, self.numbers, self)

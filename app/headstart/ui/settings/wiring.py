@@ -33,6 +33,7 @@ class SettingsOpener(QObject):
         self._discover = controllers.discover
         self._backups = controllers.backups
         self._updates = controllers.updates
+        self._tools = controllers.tools
         self._reload = controllers.models.reload
         self._preferences = preferences
         # every key of the window, for the page that lists them
@@ -69,6 +70,7 @@ class SettingsOpener(QObject):
         page.expert.reload_requested.connect(self._reload)
         page.models.token.entered.connect(self._discover.set_token)
         page.models.token.forgotten.connect(lambda: self._discover.set_token(""))
+        page.tools.ask_again.connect(self._tools.ask_again)
         page.general.updates.asked.connect(self._updates.look_now)
         # the commands open the sheets
         for signal, name in (
@@ -80,6 +82,7 @@ class SettingsOpener(QObject):
             (page.guide_wanted, "help.guide"),
             (page.privacy.guide_wanted, "help.privacy"),
             (page.about_wanted, "help.about"),
+            (page.tools.guide_wanted, "help.tools"),
         ):
             signal.connect(lambda name=name: self.command_wanted.emit(name))
         self._connect_servers(page)

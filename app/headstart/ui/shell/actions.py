@@ -77,6 +77,11 @@ def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ..
         ),
         Command("prompts.open", window.prompts.open, "book-open"),
         Command("composer.focus", edit.setFocus, keys="Ctrl+L"),
+        Command("chat.tools", window.show_tools, "wrench"),
+        Command(
+            "reply.answer_tool", window.transcript.walking.answer_call, "hand",
+            "Ctrl+Shift+Y"
+        ),
         Command("reply.stop", window.escape, "stop", "Esc", always=True)
     )  # fmt: skip
 
@@ -143,6 +148,7 @@ def _of_help(window: MainWindow) -> tuple[Command, ...]:
             lambda: helping.guide("privacy.md"),
             "shield",
         ),
+        Command("help.tools", lambda: helping.guide("tools.md"), "wrench"),
         Command("help.keys", helping.keys, "keyboard", "Ctrl+/"),
         Command("app.news", window.news.open, "info"),
         Command("help.report", helping.report, "bug"),

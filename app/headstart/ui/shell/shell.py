@@ -186,9 +186,16 @@ class Shell(QMainWindow):
 
     def show_drafting(self) -> None:
         """Open the settings of drafting."""
+        self._show_fold("speculation")
+
+    def show_tools(self) -> None:
+        """Open the switches of the chat's tools."""
+        self._show_fold("tools")
+
+    def _show_fold(self, name: str) -> None:
         self.pages.show_chat()
         self.panels.open_inspector()
-        self.inspector.show_drafting()
+        self.inspector.show_fold(name)
 
     def _measure(self) -> None:
         self._below.setMaximumWidth(theme.column_width())

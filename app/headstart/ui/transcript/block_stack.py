@@ -7,7 +7,8 @@ costs no more than its visible part.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 from PySide6.QtWidgets import QWidget
@@ -37,6 +38,7 @@ _WIDGETS: dict[BlockKind, type[TextBlock]] = {
 # a vertical range of the column, from and to
 Span = tuple[int, int]
 EVERYTHING: Span = (-(1 << 30), 1 << 30)
+NOTHING: Mapping[int, Callable[[int], int]] = MappingProxyType({})
 
 
 class Slot(Struct):
@@ -127,9 +129,17 @@ class BlockStack:
 
     # --- layout --------------------------------------------------------------------------
 
-    def lay_out(self, width: int, left: int, top: int, near: Span) -> int:
+    def lay_out(
+        self,
+        width: int,
+        left: int,
+        top: int,
+        near: Span,
+        between: Mapping[int, Callable[[int], int]] = NOTHING,
+    ) -> int:
         """Place all blocks from `top` on; create and measure widgets in `near`, drop those far from
-        it. Returns the lower end."""
+        it. Returns the lower end. `between`: places other things at y, before the block with its
+        number or after the last one, and returns their lower end."""
         if width != self._width:
             self._width = width
             for slot in self.slots:
@@ -138,7 +148,10 @@ class BlockStack:
         y = top
         for number, slot in enumerate(self.slots):
             block = slot.block
-            if number:
+            put = between.get(number)
+            if put is not None:
+                y = put(y)
+            elif number:
                 y += self._gap(block)
             slot.top = y
             if y + slot.height >= near[0] and y <= near[1]:
@@ -155,7 +168,8 @@ class BlockStack:
                 else:
                     self._put(slot.widget, left, y, width, slot.height)
             y += slot.height
-        return y
+        put = between.get(len(self.slots))
+        return y if put is None else put(y)
 
     def top_of(self, number: int) -> int:
         return self.slots[number].top if number < len(self.slots) else 0

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from headstart.core.chats.parts import ImagePart, OtherPart
+from headstart.chat.agent.permissions import Permission
+from headstart.core.chats.parts import BlobRef, ImagePart, OtherPart
 from headstart.core.chats.values import Message
 from headstart.core.settings.schema import StatsShown
 from headstart.ui.commands import ItemCommand
@@ -35,6 +36,12 @@ class Host(QObject):
     save_requested = Signal(str, str)
     # a file or an image of a message
     part_opened = Signal(object)
+    # the number of a call, and the user's answer
+    call_answered = Signal(int, Permission)
+    # the number of a call
+    call_stopped = Signal(int)
+    # the tool's name, and a result to show whole
+    result_opened = Signal(str, BlobRef)
     # a height changed
     changed = Signal()
     # the user acted on a message
@@ -64,6 +71,8 @@ class Host(QObject):
         if on != self.tinted:
             self.tinted = on
             self.repaint_blocks()
+            for widget in self._column.widgets():
+                widget.body.show_tint()
 
     def repaint_blocks(self) -> None:
         for _message, _number, block in self._column.shown_blocks():
@@ -123,6 +132,15 @@ class Host(QObject):
 
     def open_part(self, part: OtherPart) -> None:
         self.part_opened.emit(part)
+
+    def answer_call(self, number: int, permission: Permission) -> None:
+        self.call_answered.emit(number, permission)
+
+    def stop_call(self, number: int) -> None:
+        self.call_stopped.emit(number)
+
+    def open_result(self, name: str, whole: BlobRef) -> None:
+        self.result_opened.emit(name, whole)
 
     def picture_ready(self, digest: str) -> None:
         """Show a requested image that has arrived."""

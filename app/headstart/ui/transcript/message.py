@@ -12,24 +12,22 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QEnterEvent, QImage
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.chats.parts import ImagePart, OriginRun, OtherPart
+from headstart.chat.agent.permissions import Permission
+from headstart.core.chats.parts import BlobRef, ImagePart, OtherPart, origins_of
+from headstart.core.chats.sections import ReplySections, sections_of
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.core.settings.schema import StatsShown
 from headstart.ui.commands import ItemCommand
 from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.transcript.action_row import ActionRow
-from headstart.ui.transcript.block_stack import EVERYTHING, BlockStack, Span
+from headstart.ui.transcript.block_stack import EVERYTHING, Span
 from headstart.ui.transcript.blocks import BlockHost, TextBlock
+from headstart.ui.transcript.body import Body, CallVerbs
 from headstart.ui.transcript.editor import EditPanel, MessageEditor
 from headstart.ui.transcript.figures import Figures
 from headstart.ui.transcript.markdown import Block, plain
 from headstart.ui.transcript.part_boxes import PartBoxes
-from headstart.ui.transcript.reasoning import Reasoning, grow
-from headstart.ui.transcript.streaming import StreamingMarkdown
-from headstart.ui.transcript.words import author_html, described, origins_of, status_text
-
-# characters of a text that takes more than a few milliseconds to parse
-_LONG = 8_000
+from headstart.ui.transcript.words import author_html, described, status_text
 
 
 class MessageHost(BlockHost, Protocol):
@@ -46,6 +44,12 @@ class MessageHost(BlockHost, Protocol):
     def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None: ...
 
     def open_part(self, part: OtherPart) -> None: ...
+
+    def answer_call(self, number: int, permission: Permission) -> None: ...
+
+    def stop_call(self, number: int) -> None: ...
+
+    def open_result(self, name: str, whole: BlobRef) -> None: ...
 
     def is_focused(self, message: MessageWidget) -> bool:
         """True while the message has the keyboard focus."""
@@ -66,14 +70,16 @@ class MessageWidget(QWidget):
         self.head = QLabel(self)
         self.head.setTextFormat(Qt.TextFormat.RichText)
         self.head.hide()
-        self.text = BlockStack(host, self)
-        self.reasoning = Reasoning(host, self, self._resized)
-        self._markdown = StreamingMarkdown()
+        verbs = CallVerbs(host.answer_call, host.stop_call, host.open_result)
+        self.body = Body(host, self, verbs, self._resized)
+        # the blocks of the text, and the first reasoning of a reply
+        self.text, self.reasoning = self.body.text, self.body.thoughts[0]
         # the width, and the range of the message whose blocks are placed widgets
         self._placed: tuple[int, Span] | None = None
         self._panel: EditPanel | None = None
         self._busy = False
-        self._shown_text = ""
+        # the text of a user's message on the screen
+        self._plain = ""
         self._settled: str | None = None
         self._progress = QLabel(self)
         self._progress.setObjectName("quiet")
@@ -102,28 +108,17 @@ class MessageWidget(QWidget):
         """Show a stored message, keeping unchanged blocks."""
         self.message = message
         writing = message.status is MessageStatus.OPEN
-        shown = self._shown_text
-        text, reasoning = message.text, message.reasoning
-        if writing and text == "" == reasoning:
-            # the database gets the text last: keep the text on the screen
-            text, reasoning = shown, self.reasoning.text
         self._show_head()
-        self._show_text(text)
-        self.reasoning.show(reasoning, message.stats, writing and not text)
-        if not writing and text != self._settled:
-            self._settled = text
-            # a text that arrived in one piece was already parsed as a whole
-            if shown and message.role is not Role.USER:
-                if len(text) > _LONG:
-                    # blocks parsed piece by piece stay until then
-                    self._host.parse_later(message.id, text)
-                else:
-                    self.take_parsed(text, self._markdown.finished())
+        if message.role is Role.USER:
+            self._show_plain(message.text)
+            empty = False
+        else:
+            empty = not self._show_stored(message, writing)
         self.boxes.show(message)
-        stored = origins_of(message)
+        stored = origins_of(message.parts)
         if stored:
-            self.set_origins(stored)
-        self._progress.setVisible(writing and not text and not reasoning)
+            self.body.set_origins(stored)
+        self._progress.setVisible(writing and empty)
         self.status_label.setText(status_text(message))
         self.status_label.setVisible(bool(self.status_label.text()))
         stats = None if writing or self.editing else message.stats
@@ -138,16 +133,27 @@ class MessageWidget(QWidget):
         self.head.setVisible(bool(self.head.text()))
         self.setAccessibleName(described(message))
 
-    def show_reply(self, text: str, reasoning: str) -> None:
-        """Show the whole text so far of a reply being written."""
-        self._progress.setVisible(not text and not reasoning)
-        self._show_text(text)
-        self.reasoning.show(reasoning, self.message.stats, not text)
-        self._resized()
+    def _show_stored(self, message: Message, writing: bool) -> ReplySections:
+        """Show the sections of a stored reply, and return them."""
+        before = self.body.sections
+        # the database gets the text last: what is on the screen stays
+        keep = writing and bool(before)
+        sections = before if keep else sections_of(message.parts, writing=writing)
+        self.body.show(sections, message.stats, writing)
+        text = sections.text
+        if not writing and text != self._settled:
+            self._settled = text
+            # a text that arrived in one piece was already parsed as a whole; blocks parsed piece
+            # by piece stay until a long text is
+            if before.text:
+                self.body.settle(lambda one: self._host.parse_later(message.id, one))
+        return sections
 
-    def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
-        """Set the origins of the text's characters, for tinting."""
-        self.text.set_origins(origins)
+    def show_reply(self, sections: ReplySections) -> None:
+        """Show all sections so far of a reply being written."""
+        self._progress.setVisible(not sections)
+        self.body.show(sections, self.message.stats, True)
+        self._resized()
 
     def show_progress(self, text: str) -> None:
         """Show the progress before the first token: loading, prefill."""
@@ -155,26 +161,19 @@ class MessageWidget(QWidget):
         self._progress.setAccessibleName(text)
         self._host.height_changed(self)
 
-    def _show_text(self, text: str) -> None:
-        if self.message.role is Role.USER:
-            if text != self._shown_text or (text and not self.text.slots):
-                self.text.set_blocks(plain(text))
-        elif text != self._shown_text:
-            grow(self._markdown, self.text, self._shown_text, text)
-        self._shown_text = text
+    def _show_plain(self, text: str) -> None:
+        if text != self._plain or (text and not self.text.slots):
+            self.text.set_blocks(plain(text))
+        self._plain = text
 
     def _resized(self) -> None:
         self._placed = None
         self._host.height_changed(self)
 
     def take_parsed(self, text: str, blocks: list[Block]) -> None:
-        """Take the blocks of the complete text, parsed as a whole."""
-        if text == self._markdown.text:
-            changed = self._markdown.adopt(blocks)
-            if changed < len(self._markdown.blocks):
-                self._placed = None
-                self.text.set_blocks(self._markdown.blocks, changed)
-                self._host.height_changed(self)
+        """Take the blocks of a complete text, parsed as a whole."""
+        if self.body.take_parsed(text, blocks):
+            self._resized()
 
     # --- editing -------------------------------------------------------------------------
 
@@ -202,7 +201,7 @@ class MessageWidget(QWidget):
         panel.changed.connect(self._resized)
         panel.set_busy(self._busy)
         panel.show()
-        self.text.hide()
+        self.body.hide()
         self.set_message(self.message)
 
     def end_edit(self) -> None:
@@ -223,8 +222,7 @@ class MessageWidget(QWidget):
 
     def refresh(self) -> None:
         self._placed = None
-        self.text.refresh()
-        self.reasoning.refresh()
+        self.body.refresh()
         self._show_head()
 
     def enterEvent(self, event: QEnterEvent) -> None:
@@ -260,8 +258,7 @@ class MessageWidget(QWidget):
 
     def measure_again(self, block: TextBlock) -> None:
         """Measure a block again, whose height changed."""
-        self.text.measure_again(block)
-        self.reasoning.stack.measure_again(block)
+        self.body.measure_again(block)
         self._resized()
 
     def block_at(self, y: int) -> int | None:
@@ -289,13 +286,11 @@ class MessageWidget(QWidget):
         y = 0
         if not self.head.isHidden():
             y = _place_label(self.head, -2, width) + 4
-        y = self.reasoning.place(y, width, near)
         y = self.boxes.place(y, width)
         if self._panel is not None:
+            y = self.reasoning.place(y, width, near)
             return self._place_panel(y, width)
-        if not self.text.slots:
-            return y
-        return self.text.lay_out(width, 0, y, near) + 6
+        return self.body.place(y, width, near)
 
 
 def _place_label(label: QLabel, y: int, width: int) -> int:

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.chats.parts import FilePart, ImagePart, OtherPart
+from headstart.core.chats.parts import FilePart, ImagePart, OtherPart, ToolPart
 from headstart.core.chats.values import Message, Role
 from headstart.core.text.shown import shortened
 from headstart.ui.attachment import facts_of, part_words
@@ -49,13 +49,17 @@ class PartBoxes:
 
     def show(self, message: Message) -> None:
         self._right = message.role is Role.USER
-        if message.others == self._shown:
+        others = message.others
+        if message.role is not Role.USER:
+            # calls stand between the words of a reply
+            others = tuple(part for part in others if not isinstance(part, ToolPart))
+        if others == self._shown:
             return
-        self._shown = message.others
+        self._shown = others
         for box in self.boxes:
             box.hide()
             box.deleteLater()
-        self.boxes = [self._box(part) for part in message.others]
+        self.boxes = [self._box(part) for part in others]
 
     def place(self, y: int, width: int) -> int:
         """Place the boxes from `y` on; return their lower end."""

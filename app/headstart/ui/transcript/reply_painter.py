@@ -7,7 +7,7 @@ import time
 
 from PySide6.QtCore import QObject, QTimer
 
-from headstart.core.chats.parts import OriginRun
+from headstart.core.chats.sections import ReplySections
 from headstart.core.chats.values import MessageStatus
 from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.host import Host
@@ -29,37 +29,32 @@ class ReplyPainter(QObject):
         super().__init__(parent)
         self._column = column
         self._host = host
-        self._reply: tuple[str, str, str] | None = None  # message id, text, reasoning
-        self._origins: tuple[str, tuple[OriginRun, ...]] = ("", ())
+        self._reply: tuple[str, ReplySections] | None = None  # of this message
         self._frame = QTimer(self)
         self._frame.setSingleShot(True)
         self._least = frame_ms()
         self._frame.setInterval(self._least)
         self._frame.timeout.connect(self.paint)
 
-    def show(self, message_id: str, text: str, reasoning: str) -> None:
+    def show(self, message_id: str, sections: ReplySections) -> None:
         """Show the reply so far, with the next frame."""
-        self._reply = (message_id, text, reasoning)
+        self._reply = (message_id, sections)
         if not self._frame.isActive():
             self._frame.start()
-
-    def show_origins(self, message_id: str, origins: tuple[OriginRun, ...]) -> None:
-        """Set the origins of the reply's text, shown with the next frame."""
-        self._origins = (message_id, origins)
 
     def paint(self) -> None:
         """Paint the text not painted yet."""
         if self._reply is None:
             return
-        message_id, text, reasoning = self._reply
+        message_id, sections = self._reply
         self._reply = None
         item = self._column.find(message_id)
         if item is not None and item.message.status is MessageStatus.OPEN:
             began = time.perf_counter()
             widget = self._column.widget(item)
-            widget.show_reply(text, reasoning)
-            if self._host.tinted and self._origins[0] == message_id:
-                widget.set_origins(self._origins[1])
+            widget.show_reply(sections)
+            if self._host.tinted:
+                widget.body.set_origins(sections.origins)
             self._column.place()
             # a reply with a slow layout is painted less often, so that the window stays responsive
             cost = (time.perf_counter() - began) * 1000

@@ -78,6 +78,15 @@ class Walking(QObject):
             return True
         return leave_area(self._area, forward)
 
+    def answer_call(self) -> bool:
+        """Focus the answers of the first call that waits for the user; False if none does."""
+        for message in self._column.widgets():
+            for call in message.body.calls.values():
+                if call.asks:
+                    call.focus_question()
+                    return True
+        return False
+
     def paint(self, painter: QPainter) -> None:
         """Paint a frame around the message that has the keyboard focus."""
         message = self.current

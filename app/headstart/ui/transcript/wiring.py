@@ -36,8 +36,10 @@ def connect(
     branch.chat_shown.connect(show)
     branch.earlier_shown.connect(view.show_earlier)
     branch.message_changed.connect(view.set_message)
-    reply.reply_origins.connect(view.reply.show_origins)
-    reply.reply_text.connect(view.reply.show)
+    reply.reply_shown.connect(view.reply.show)
+    view.host.call_answered.connect(reply.answer_call)
+    view.host.call_stopped.connect(reply.stop_call)
+    view.host.result_opened.connect(controllers.tools.open_result)
     reply.reply_progress.connect(view.show_progress)
     reply.writing_changed.connect(view.set_writing)
     view.host.thumbnails = controllers.pictures.thumbnail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from headstart.core.chats.parts import OriginRun, ReasoningPart, TextPart, append_run
+from headstart.core.chats.parts import ReasoningPart
 from headstart.core.chats.values import (
     FinishReason,
     Message,
@@ -23,16 +23,6 @@ from headstart.ui.wording import say
 _LAST, _SHOWN = 400, 60
 # characters of a model's name above a reply, and of the text that describes a message
 _AUTHOR, _BEGINNING = 48, 120
-
-
-def origins_of(message: Message) -> tuple[OriginRun, ...]:
-    """The origins of a message's text, without its reasoning."""
-    runs: list[OriginRun] = []
-    for part in message.parts:
-        if isinstance(part, TextPart):
-            for run in part.origins:
-                append_run(runs, run.length, run.origin)
-    return tuple(runs)
 
 
 def figures_text(stats: TurnStats, whole: bool = False) -> str:

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "tools": "Tools",
+    "tools-about": (
+        "The model may call these in this chat. It asks you before the first use of each."
+    ),
+    "tools-none": "none",
+    "tool-tokens": "{count:n token|tokens} in each prompt.",
+    "tool-about-tokens": "About {count:n token|tokens} in each prompt.",
+    "tools-cost": "Together they take {count:n token|tokens} of the context.",
+    "tools-about-cost": "Together they take about {count:n token|tokens} of the context.",
     "answer-format": "Answer format",
     "json-schema": "JSON Schema",
     "sample-of-answer": "A sample of an answer",

@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "tools": "Tools",
+    "tools-allowed": "Allowed without asking",
+    "tools-allowed-about": "Tools for which you chose “Always”, in all chats.",
+    "tools-none-allowed": "None: each chat asks before the first use of a tool.",
+    "tools-ask-again": "Ask again",
+    "tools-ask-again-for": "Ask again before using {tool}",
+    "tools-own": "Switching tools on",
+    "tools-own-about": (
+        "Each chat has its own switches: under Tools in the panel beside it. A new chat has none."
+    ),
+    "more-about-tools": "More about tools",
     "air-scatters-short-waves-of": (
         "Air scatters short waves of light more than long ones, so blue reaches you from every "
         "side."

@@ -24,6 +24,17 @@ WORDS: dict[str, str] = {
     "file": "File {name} ({size:size})",
     "image": "Image {name} ({width} × {height})",
     "tool-call": "Call of {name}",
+    "tool-calculate": "Calculator",
+    "tool-time": "Date and time",
+    "tool-search": "Search in your chats",
+    "tool-read": "Read attached files",
+    "about-calculate": "Computes terms exactly, on this computer.",
+    "about-time": "Reads this computer’s clock.",
+    "about-search": (
+        "Looks for words in all your chats except private ones. The model reads the messages that "
+        "have them."
+    ),
+    "about-read": "Reads a file that is attached to this chat, a part at a time.",
     "tool-failed": "{name} failed",
     "tool-result": "Result of {name}",
     "unknown-part": "Unknown content ({name})",

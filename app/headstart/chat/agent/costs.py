@@ -1,0 +1,68 @@
+"""Tokens that the program's own tools add to every prompt of a chat. On the event loop's thread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from headstart.chat.answering.local import LocalAnswerer
+from headstart.chat.branches import Branches
+from headstart.chat.models import Models
+from headstart.core.chats.values import Chat
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.models.ref import AnyModel, ModelRef
+from headstart.core.own_tools import OWN_TOOLS, own_specs
+from headstart.core.tools import Tools, ToolSpec
+
+# characters of a token where nobody can count them
+_CHARACTERS = 4
+
+
+class ToolCosts(Struct, frozen=True):
+    """Tokens of each tool alone, by its name, and of those that are on together; `counted` by the
+    model that answers, else estimated from their length."""
+
+    each: dict[str, int]
+    on: int
+    counted: bool
+
+
+class ToolCosting:
+    def __init__(self, branches: Branches, models: Models, local: LocalAnswerer) -> None:
+        self._branches = branches
+        self._models = models
+        self._local = local
+
+    async def of(self, chat_id: str) -> ToolCosts | None:
+        """The costs in a chat; None where it has gone."""
+        chat = await self._branches.chat(chat_id)
+        if chat is None:
+            return None
+        on = own_specs(chat.options.tools)
+        model = await self._model_of(chat)
+        if isinstance(model, ModelRef):
+            sets = [*((tool,) for tool in OWN_TOOLS), on]
+            counted = await self._local.tool_tokens(model, [Tools(tuple(one)) for one in sets])
+            if counted is not None:
+                each = {tool.name: n for tool, n in zip(OWN_TOOLS, counted, strict=False)}
+                return ToolCosts(each, counted[-1], True)
+        each = {tool.name: _estimate([tool]) for tool in OWN_TOOLS}
+        return ToolCosts(each, _estimate(on), False)
+
+    async def _model_of(self, chat: Chat) -> AnyModel | None:
+        try:
+            return await self._models.of_chat(chat)
+        except EnvironmentProblem:
+            return None
+
+
+def _estimate(tools: Sequence[ToolSpec]) -> int:
+    shown = [
+        json.dumps(
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        )
+        for tool in tools
+    ]
+    return sum(len(one) for one in shown) // _CHARACTERS

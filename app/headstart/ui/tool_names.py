@@ -1,0 +1,29 @@
+"""The program's own tools in words for the user."""
+
+from __future__ import annotations
+
+from headstart.core.own_tools import CALCULATE, NOW, READ_FILE, SEARCH
+from headstart.ui.wording import say
+
+_TITLES = {
+    CALCULATE.name: "window.tool-calculate",
+    NOW.name: "window.tool-time",
+    SEARCH.name: "window.tool-search",
+    READ_FILE.name: "window.tool-read",
+}
+_ABOUT = {
+    CALCULATE.name: "window.about-calculate",
+    NOW.name: "window.about-time",
+    SEARCH.name: "window.about-search",
+    READ_FILE.name: "window.about-read",
+}
+
+
+def tool_title(name: str) -> str:
+    """The name of a tool: of the program's own tools in words."""
+    return say(_TITLES[name]) if name in _TITLES else name
+
+
+def about_tool(name: str) -> str:
+    """The work of one of the program's own tools; "" for others."""
+    return say(_ABOUT[name]) if name in _ABOUT else ""
