@@ -1,6 +1,7 @@
 """Tool calls: forms that are proved, grammars, and steps that are never processed twice.
 
-`python -m tests.benchmarks.tools --json FILE`. No model is needed: templates, tokens are bytes.
+`python -m tests.benchmarks.tools --json FILE`. Templates and tokens that are bytes, and for
+`forced_vs_plain` the starter model.
 """
 
 from __future__ import annotations
@@ -8,25 +9,34 @@ from __future__ import annotations
 import json
 import random
 import statistics
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import jsonschema
 import numpy as np
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptMessage
-from headstart.core.tools import NO_TOOLS, ToolSpec
+from headstart.core.events import Finished, GenerationEvent
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
+from headstart.core.tools import NO_TOOLS, Choosing, ToolChoice, Tools, ToolSpec
+from headstart.engine.local import LocalGenerator
 from headstart.engine.markup.tool_calls.lark import call_grammar
+from headstart.engine.resources import Resources
+from headstart.engine.stop import StopSignal
 from headstart.engine.template import choose
 from headstart.engine.tool_probe import probe
+from headstart.hub.checked import CheckedModelsFile
+from headstart.hub.library import starter_model
 from tests.benchmarks.report import Report, json_path
 from tests.models.llama_source import templates
 from tests.support.byte_decoder import byte_encoder
-from tests.support.tool_forms import RUN, grammar_of, read, schema_of, shapes, walks
+from tests.support.tool_forms import READ, RUN, grammar_of, read, schema_of, shapes, walks
 from tests.support.tool_sessions import Session
 
-WALKS, STEPS = 100, 8
+WALKS, STEPS, PAIRS = 100, 8, 9
 # tools and keys of the largest list that a client sends
 TOOLS, KEYS = 25, 9
 
@@ -129,9 +139,46 @@ def _off(report: Report) -> None:
     report.add("tools_off_cost", sum(differ()), "0", f"{len(templates())} templates")
 
 
+def _forced(report: Report) -> None:
+    """The time of a call that drafts its own forced text, against the same call without drafts."""
+    tools = Tools((READ,), ToolChoice(Choosing.NAMED, READ.name), several=False)
+    model = starter_model()
+    assert model is not None
+    settings = EngineSettings(context_length=2048)
+    question = PromptMessage(Role.USER, "Read the file notes.txt from line 3.", "q")
+    with tempfile.TemporaryDirectory() as folder:
+        checked = CheckedModelsFile(Path(folder) / "checked.json")
+        checked.add(model, settings)
+        generator = LocalGenerator(Resources(checked))
+
+        def spent(speculation: Speculation) -> float:
+            events: list[GenerationEvent] = []
+            request = GenerationRequest(
+                LoadRequest(model, settings), (question,),
+                Sampling(temperature=0.0, max_tokens=96, seed=3), tools=tools,
+                speculation=speculation,
+            )  # fmt: skip
+            generator.generate(request, events.append, StopSignal())
+            last = events[-1]
+            assert isinstance(last, Finished)
+            return last.stats.generate_seconds
+
+        drafts = Speculation(prompt_lookup=False)
+        for _ in range(4):
+            # costs are learned
+            spent(drafts)
+        pairs = [(spent(Speculation(enabled=False)), spent(drafts)) for _ in range(PAIRS)]
+        generator.close()
+    ratios = [plain / drafted for plain, drafted in pairs]
+    report.add(
+        "forced_vs_plain", statistics.median(ratios), "at least 1.2",
+        f"{min(ratios):.2f} to {max(ratios):.2f}, n = {PAIRS}",
+    )  # fmt: skip
+
+
 def main() -> None:
     path = json_path(__doc__ or "")
-    report = Report("tool calls (templates, no model)")
+    report = Report("tool calls")
     ways = {
         name: probe(choose(text, "<s>", "</s>", frozenset())) for name, text in templates().items()
     }
@@ -141,6 +188,7 @@ def main() -> None:
     _valid(report)
     _grammars(report)
     _steps(report)
+    _forced(report)
     report.write(path)
 
 

@@ -123,6 +123,25 @@ def test_drafts_change_no_word_inside_calls(asker: Asker, temperature: float) ->
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_text_that_has_no_choice_drafts_itself(asker: Asker, temperature: float) -> None:
+    """Names, keys and marks of a call, without repeats in the text and without a draft."""
+    tools = Tools(TOOLS, ToolChoice(Choosing.NAMED, READ.name), several=False)
+    plain = asker.ask(tools=tools, temperature=temperature)
+    drafted = asker.ask(
+        tools=tools,
+        temperature=temperature,
+        speculation=Speculation(depth_mode="fixed", depth=12, prompt_lookup=False),
+    )
+    assert [one.text for one in _calls(drafted)] == [one.text for one in _calls(plain)]
+    assert asker.last is not None
+    stats = asker.last.stats.speculation
+    assert stats is not None
+    assert stats.lookup_accepted >= 10
+    # tokens may divide the text in another way, but seldom do
+    assert stats.lookup_accepted >= 0.8 * stats.lookup_verified
+
+
 def test_a_call_cut_by_the_limit_is_closed(asker: Asker) -> None:
     pieces = asker.ask(tools=Tools(TOOLS, REQUIRED), max_tokens=22)
     (cut,) = [one for one in pieces if one.step is CallStep.CUT]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +15,20 @@ from PySide6.QtTest import QTest
 
 from headstart.assembly import App
 from headstart.chat.agent.permissions import Permission
+from headstart.chat.requests import Asked as AskedMessages
+from headstart.chat.transfer.export_request import ExportJobRun
 from headstart.core.chats.parts import CallEnd, Part, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.chats.sections import CallState
+from headstart.core.chats.steps import has_calls
 from headstart.core.chats.values import MessageStatus
+from headstart.core.own_tools import own_specs
 from headstart.core.servers import Connection
+from headstart.core.settings.schema import SamplingChoice
+from headstart.core.tools import Choosing, ToolChoice, Tools
+from headstart.exchange import own_format
 from headstart.ui.transcript.call_box import CallBox
 from tests.conftest import OpenApp, until
-from tests.support.driver import begin, branch, reply_done, shown_text
+from tests.support.driver import begin, branch, reply_done, shown_text, use_sampling
 from tests.support.scripted_server import Answer, Asked, Handler, ScriptedServer, chunk
 
 TERM = {"term": "19.99 * 3"}
@@ -265,3 +273,72 @@ async def test_a_chat_opened_again_shows_the_question_that_waits(
         reply = await reply_done(app)
         assert reply.text.endswith("Done.")
         assert [one.call.state for one in calls(app)] == [CallState.DONE] * 2
+
+
+@pytest.fixture
+def held_to_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first step of each reply has to be a call: small models seldom call by themselves."""
+
+    def tools(asked: AskedMessages) -> Tools:
+        first = not has_calls(asked.written)
+        choice = ToolChoice(Choosing.REQUIRED if first else Choosing.AUTO)
+        return Tools(own_specs(asked.chat.options.tools), choice, several=False)
+
+    monkeypatch.setattr(AskedMessages, "tools", property(tools))
+
+
+async def test_a_whole_loop_with_the_starter_model(
+    running: OpenApp, held_to_a_call: None, tmp_path: Path
+) -> None:
+    async with running() as app:
+        app.services.preferences.update(allowed_tools=("current_time",))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=64))
+        await begin(app, "Hello.")
+        await reply_done(app)
+        app.window.show_tools()
+        panel = app.window.inspector.tools
+        panel.switches["current_time"].click()
+        await app.controllers.settle()
+        # counted by the model that is loaded
+        await until(lambda: "About" not in panel.notes["current_time"].text())
+        assert "1 tool" in app.window.composer.tools.text()
+        await begin(app, "Which day is it?")
+        reply = await reply_done(app)
+        called, result = reply.parts[:2]
+        assert isinstance(called, ToolCallPart)
+        assert (called.name, json.loads(called.text)) == ("current_time", {})
+        assert isinstance(result, ToolResultPart)
+        assert not result.failed
+        assert reply.stats is not None
+        # the second step processed the result, and nothing of the first step again
+        new = reply.stats.prompt_tokens - reply.stats.reused_tokens
+        assert new < 100 < reply.stats.reused_tokens
+        # another version has calls of its own; the first one stays as it was
+        app.controllers.conversation.regenerate(reply.id)
+        await until(lambda: app.controllers.reply.writing)
+        other = await reply_done(app)
+        assert (other.versions, other.id != reply.id) == (2, True)
+        assert isinstance(other.parts[0], ToolCallPart)
+        assert other.parts[0].id != called.id
+        chat_id = app.controllers.open.id
+        path = tmp_path / "chat.json"
+        await export(app, chat_id, path)
+        read = own_format.from_json(path.read_bytes())
+        assert [node.parts for node in read.nodes if node.id == reply.id] == [reply.parts]
+    async with running() as app:
+        await open_again(app, chat_id)
+        again = (await branch(app))[-1]
+        assert again.parts == other.parts
+        assert [box.call.state for box in calls(app)] == [CallState.DONE]
+        await begin(app, "And tomorrow?")
+        after = await reply_done(app)
+        assert after.stats is not None
+        # steps come back from the disk as the model wrote them
+        assert after.stats.reused_tokens > 100
+
+
+async def export(app: App, chat_id: str, path: Path) -> None:
+    wanted = app.services.exporting.wanted(
+        [chat_id], "headstart", reasoning=True, stats=True, branches=True
+    )
+    await app.services.exporting.write(wanted, path, ExportJobRun())

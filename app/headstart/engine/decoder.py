@@ -130,6 +130,10 @@ class Constraint(Protocol):
 
     def rewind(self) -> None: ...
 
+    def forced(self) -> Sequence[int]:
+        """Tokens that the limits leave no choice about, as the text is usually divided."""
+        ...
+
 
 class Sampler(Protocol):
     """The sampler chain of one turn, with the state of its penalties and its seed.

@@ -21,11 +21,12 @@ _CHARACTERS = 4
 
 
 class ToolCosts(Struct, frozen=True):
-    """Tokens of each tool alone, by its name, and of those that are on together; `counted` by the
+    """Tokens of each tool alone, by its name, and of those that are `on` together; `counted` by the
     model that answers, else estimated from their length."""
 
     each: dict[str, int]
-    on: int
+    on: tuple[str, ...]
+    together: int
     counted: bool
 
 
@@ -41,15 +42,16 @@ class ToolCosting:
         if chat is None:
             return None
         on = own_specs(chat.options.tools)
+        names = tuple(tool.name for tool in on)
         model = await self._model_of(chat)
         if isinstance(model, ModelRef):
             sets = [*((tool,) for tool in OWN_TOOLS), on]
             counted = await self._local.tool_tokens(model, [Tools(tuple(one)) for one in sets])
             if counted is not None:
                 each = {tool.name: n for tool, n in zip(OWN_TOOLS, counted, strict=False)}
-                return ToolCosts(each, counted[-1], True)
+                return ToolCosts(each, names, counted[-1], True)
         each = {tool.name: _estimate([tool]) for tool in OWN_TOOLS}
-        return ToolCosts(each, _estimate(on), False)
+        return ToolCosts(each, names, _estimate(on), False)
 
     async def _model_of(self, chat: Chat) -> AnyModel | None:
         try:

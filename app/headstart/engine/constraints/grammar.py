@@ -81,6 +81,10 @@ class TokenGrammar:
         tokens = self._tokenizer.tokenize_str(text)
         return bool(self._matcher.try_consume_tokens(tokens) == len(tokens))
 
+    def forced(self) -> list[int]:
+        """The next tokens if only one text can follow; other tokens may divide the same text."""
+        return list(self._matcher.compute_ff_tokens())
+
     def rollback(self, count: int) -> None:
         if count:
             self._matcher.rollback(count)

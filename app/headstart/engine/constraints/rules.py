@@ -138,6 +138,10 @@ class Rules:
             self._form.rollback(self._taken)
             self._allowed = None
 
+    def forced(self) -> Sequence[int]:
+        # a mark may still precede an answer that has not begun
+        return self._form.forced() if self._form is not None and self._begun else ()
+
 
 class DraftRules:
     """The same rules for a draft, which runs ahead of the reply and rewinds."""
@@ -168,6 +172,10 @@ class DraftRules:
     def rewind(self) -> None:
         self._ahead = False
         self._rules.rewind()
+
+    def forced(self) -> Sequence[int]:
+        """None: the target's loop drafts them."""
+        return ()
 
 
 class RuleMaker:

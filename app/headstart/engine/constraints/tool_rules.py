@@ -153,6 +153,9 @@ class ToolRules:
             self._grammar.rollback(self._ahead)
         self._ahead, self._past = None, False
 
+    def forced(self) -> Sequence[int]:
+        return () if self._grammar is None else self._grammar.forced()
+
     def _follow(self, token: int) -> None:
         grammar = self._grammar
         if self._ahead is not None:
@@ -212,3 +215,6 @@ class AllRules:
     def rewind(self) -> None:
         for one in self._rules:
             one.rewind()
+
+    def forced(self) -> Sequence[int]:
+        return next(filter(None, (one.forced() for one in self._rules)), ())

@@ -30,6 +30,8 @@ from headstart.engine.speculation.verify import Tree, verify
 LONG_COPY = 8
 # longest chains; tokens beyond are right too seldom
 MOST_RECYCLED, MOST_FROM_HISTORY = 8, 16
+# longest part of a forced text
+MOST_FORCED = 24
 # the most tokens used to find a position in earlier replies
 LONGEST_RUN = 24
 
@@ -58,6 +60,9 @@ class Speculator:
         self._earlier = sources.earlier
         self._recycling = None if sources.earlier is None else sources.earlier.recycling
         self._before: Chain | None = None  # continuation of the same run in an earlier chat
+        self._forced = sources.forced
+        # share of forced tokens that the target divides in the same way, from a guess on
+        self._forced_right, self._forced_tried = 9.5, 10.0
         self.drafting = Drafting(depth, sources)
         self._leaves = target.facts.leaves
         self._checkpoints = target.facts.rollback == "checkpoint"
@@ -170,8 +175,12 @@ class Speculator:
     # --- drafting ------------------------------------------------------------------------
 
     def _chains(self, pending: int, context: int) -> list[Chain]:
-        """Chains from earlier chats that can be worth a row."""
+        """Chains from a grammar and from earlier chats that can be worth a row."""
         earlier, tokens, found = self._earlier, self._tokens, list[Chain]()
+        forced = () if self._forced is None else self._forced()[:MOST_FORCED]
+        if forced:
+            chance = self._forced_right / self._forced_tried
+            found.append(Chain(forced, [chance] * len(forced), forced=True))
         if earlier is None:
             return found
         text = [*tokens[-LONGEST_RUN:], *self._carry, pending]
@@ -275,6 +284,9 @@ class Speculator:
             outcome = learn_outcome(
                 self.depth, plan, draft_tokens, match, verdict.emitted, sees_all
             )
+            if plan.chain is not None and plan.chain.forced:
+                self._forced_tried += outcome[0]
+                self._forced_right += outcome[1]
             self.tally.verified(plan.source, *outcome)
             if match is not None and self._lookup is not None and repeats:
                 self._lookup.copied(match.position + outcome[1])
@@ -290,7 +302,7 @@ class Speculator:
         """The displayed origin of the plan's accepted tokens."""
         if plan.source is Origin.DRAFT:
             return self.drafting.origin
-        return plan.source if plan.chain is None else Origin.EARLIER
+        return plan.source if plan.chain is None or plan.chain.forced else Origin.EARLIER
 
     def _draw(self, row: int) -> int:
         token = self._sampler.draw(row, self._position)

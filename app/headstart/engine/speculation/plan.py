@@ -36,6 +36,8 @@ class Chain(Struct, frozen=True):
     chances: Sequence[float]
     # for text of an earlier chat: number of matching tokens before it
     length: int = 0
+    # the grammar leaves no other text
+    forced: bool = False
 
 
 class Path(Struct):

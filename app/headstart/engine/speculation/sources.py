@@ -24,6 +24,8 @@ class Sources(Struct, frozen=True):
     begin_draft: Callable[[Sequence[int]], None] | None = None
     # the target's text in earlier chats
     earlier: EarlierChats | None = None
+    # tokens that a grammar leaves no choice about
+    forced: Callable[[], Sequence[int]] | None = None
 
     @property
     def rows(self) -> HiddenRows | None:

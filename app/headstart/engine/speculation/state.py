@@ -272,7 +272,16 @@ class SpeculationState:
             earlier.begin()
         if draft is not None:
             draft.second_stage.recycling = None if earlier is None else earlier.recycling
-        sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft, earlier)
+        rules = drawing.rules if wanted.enabled else None
+        sources = Sources(
+            wanted,
+            prompt_lookup,
+            draft,
+            on_draft_failed,
+            begin_draft,
+            earlier,
+            None if rules is None else rules.forced,
+        )
         return Speculator(self._target, tokens, drawing.sampler, self._depth, sources)
 
     def end(self) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.chat.agent.costs import ToolCosts
 from headstart.core.text.shown import is_blank
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow
@@ -79,6 +80,8 @@ class Composer(QFrame):
         self.prompts_menu = QMenu(self.prompts)
         settle_after(self.prompts_menu, self.prompts)
         self.prompts.setMenu(self.prompts_menu)
+        name = say("composer.tools-of-chat")
+        self.tools = small_tool(self, "wrench", say("composer.tools"), name)
         self.slash = SlashMenu(self.edit)
         self.context = ContextRing(self)
         self.ahead = ElidedLabel("", self, name="ahead")
@@ -86,6 +89,7 @@ class Composer(QFrame):
         row.setSpacing(4)
         row.addWidget(self.attach)
         row.addWidget(self.prompts)
+        row.addWidget(self.tools)
         row.addSpacing(6)
         row.addWidget(self._hint, 1)
         row.addSpacing(6)
@@ -109,7 +113,18 @@ class Composer(QFrame):
         theme.follow(self._measure)
 
     def tab_order(self) -> list[QWidget]:
-        return [self.edit, self.attach, self.prompts, self.button]
+        return [self.edit, self.attach, self.prompts, self.tools, self.button]
+
+    def set_tools(self, costs: ToolCosts) -> None:
+        """Show the number of tools that are on, and the tokens that they take."""
+        count = len(costs.on)
+        text = say("composer.tools-on", count=count) if count else say("composer.tools")
+        self.tools.setText(text)
+        code = "composer.tools-cost" if costs.counted else "composer.tools-about-cost"
+        said = say(code, count=costs.together) if count else say("composer.tools-of-chat")
+        self.tools.setToolTip(said)
+        self.tools.setAccessibleName(f"{text}. {said}" if count else said)
+        self.tools.setIcon(icons.icon("wrench", "accent_text" if count else "quiet"))
 
     def set_writing(self, writing: bool) -> None:
         """While a reply is being written, let the button stop it and Enter queue the message."""
@@ -208,7 +223,7 @@ class Composer(QFrame):
         styles = Qt.ToolButtonStyle
         narrow = event.size().width() < _NARROW
         style = styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon
-        for button in (self.attach, self.prompts):
+        for button in (self.attach, self.prompts, self.tools):
             button.setToolButtonStyle(style)
 
     def _on_button(self) -> None:

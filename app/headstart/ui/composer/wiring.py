@@ -23,6 +23,7 @@ def connect(
     open_chat.sent.connect(lambda: composer.set_text(""))
     open_chat.sending_changed.connect(composer.set_sending)
     controllers.reply.writing_changed.connect(composer.set_writing)
+    controllers.tools.costs_known.connect(composer.set_tools)
     _connect_attachments(composer, opener, controllers, preferences)
 
 

@@ -11,6 +11,9 @@ from headstart.ui.kit.switch import Switch
 from headstart.ui.tool_names import about_tool, tool_title
 from headstart.ui.wording import say
 
+# px below the note of a tool
+_BELOW = 8
+
 
 class ToolsPanel(QWidget):
     """Emits `chosen` with the names of the tools that are on."""
@@ -42,6 +45,8 @@ class ToolsPanel(QWidget):
             note = self.notes[tool.name] = QLabel(self)
             note.setObjectName("quiet")
             note.setWordWrap(True)
+            # closer to its own title than to the next one
+            note.setContentsMargins(0, 0, 0, _BELOW)
             grid.addWidget(title, 2 * row, 0)
             grid.addWidget(switch, 2 * row, 1, Qt.AlignmentFlag.AlignRight)
             grid.addWidget(note, 2 * row + 1, 0, 1, 2)
@@ -84,7 +89,7 @@ class ToolsPanel(QWidget):
         said = ""
         if self.on and costs is not None:
             code = "inspector.tools-cost" if costs.counted else "inspector.tools-about-cost"
-            said = say(code, count=costs.on)
+            said = say(code, count=costs.together)
         self.total.setText(said)
         self.total.setVisible(bool(said))
         self.summary_changed.emit(self.summary)

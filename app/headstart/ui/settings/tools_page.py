@@ -23,11 +23,11 @@ class ToolsPage(Page):
         self.nothing = QLabel(say("settings.tools-none-allowed"), self)
         self.nothing.setObjectName("quietText")
         self.nothing.setWordWrap(True)
-        section.wide(self.nothing)
         rows = QWidget(self)
         self._rows = QVBoxLayout(rows)
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.setSpacing(8)
+        self._rows.addWidget(self.nothing)
         section.wide(rows)
         # the rows of allowed tools, by name
         self.buttons: dict[str, QPushButton] = {}

@@ -70,6 +70,7 @@ def _connect(window: MainWindow, controllers: Controllers, preferences: Preferen
     window.composer.edit.history = window.sending.asked_before
     window.keyboard.connect_to(controllers)
     window.transcript.host.part_opened.connect(window.attachments.show_part)
+    window.composer.tools.clicked.connect(window.show_tools)
     controllers.tools.result_read.connect(window.attachments.show_part)
     window.transcript.host.save_requested.connect(window.transfer.save_code)
     window.transcript.host.link_hover_changed.connect(window.composer.set_hint)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "tools": "Tools",
+    "tools-of-chat": "Tools that the model may call in this chat",
+    "tools-on": "{count:n tool|tools}",
+    "tools-cost": "They take {count:n token|tokens} of each prompt",
+    "tools-about-cost": "They take about {count:n token|tokens} of each prompt",
     "gets-images-name-only-model": (
         "It gets the image’s name only. A model with a projector file sees images."
     ),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import jsonschema
 import pytest
 
 from headstart.core.tools import ToolSpec
+from headstart.engine.constraints.grammar import TokenGrammar
 from headstart.engine.markup.tool_calls.lark import call_grammar
 from tests.support.tool_forms import RUN, grammar_of, read, schema_of, shapes, walks
 
@@ -37,17 +39,47 @@ def _walk(name: str, count: int, seed: int) -> None:
     assert ended
 
 
-def test_declared_keys_come_in_any_order_and_required_ones_come() -> None:
+@pytest.mark.parametrize(
+    ("schema", "taken", "refused"),
+    [
+        ({"properties": {}}, ["{}"], ['{"a": 1}']),
+        ({"properties": {}, "required": []}, ["{}"], ['{"a": 1}']),
+        ({"properties": {}, "additionalProperties": False}, ["{}"], ['{"a": 1}']),
+        ({"properties": {}, "additionalProperties": True}, ["{}", '{"a": 1}'], []),
+        ({}, ["{}", '{"a": 1}'], []),
+    ],
+)
+def test_a_tool_without_arguments_gets_none(
+    schema: dict[str, object], taken: list[str], refused: list[str]
+) -> None:
+    takes = _takes(ToolSpec("pick", "", json.dumps({"type": "object", **schema})))
+    assert [one for one in taken if not takes(one)] == []
+    assert [one for one in refused if takes(one)] == []
+
+
+def test_text_without_a_choice_is_forced() -> None:
+    from llguidance import LLTokenizer
+
+    _, layout, _ = shapes()["Bielik-11B-v3.0-Instruct"]
+    tool = ToolSpec("pick", "", json.dumps({"type": "object", "properties": {}}))
+    tokenizer = LLTokenizer("byte")
+    grammar = TokenGrammar(tokenizer, call_grammar(layout, [tool], lambda text: (text,)), (0,))
+    begin = b'\n{"na'
+    for byte in begin:
+        assert grammar.accept(byte)
+    forced = bytes(grammar.forced())
+    assert forced.startswith(b'me": "pick", "arguments": {')
+    # and nothing where there is a choice
+    for byte in forced:
+        assert grammar.accept(byte)
+    assert len(grammar.forced()) < 3
+
+
+def _takes(tool: ToolSpec) -> Callable[[str], bool]:
+    """True for arguments that the grammar of a tool takes."""
     from llguidance import LLMatcher, LLTokenizer
 
     _, layout, _ = shapes()["Bielik-11B-v3.0-Instruct"]
-    tool = ToolSpec(
-        "pick", "", json.dumps({
-            "type": "object",
-            "properties": {key: {"type": "integer"} for key in "abcdefg"},
-            "required": ["a", "g"],
-        }),
-    )  # fmt: skip
     text = call_grammar(layout, [tool], lambda text: (text,))
     grammar = LLMatcher.grammar_from_lark(text)
 
@@ -57,6 +89,19 @@ def test_declared_keys_come_in_any_order_and_required_ones_come() -> None:
         return bool(
             matcher.try_consume_tokens(list(whole)) == len(whole) and matcher.is_accepting()
         )
+
+    return takes
+
+
+def test_declared_keys_come_in_any_order_and_required_ones_come() -> None:
+    tool = ToolSpec(
+        "pick", "", json.dumps({
+            "type": "object",
+            "properties": {key: {"type": "integer"} for key in "abcdefg"},
+            "required": ["a", "g"],
+        }),
+    )  # fmt: skip
+    takes = _takes(tool)
 
     assert takes('{"a": 1, "g": 2}')
     assert takes('{"g": 2, "a": 1}')

@@ -132,9 +132,11 @@ def _object(writer: _Writer, name: str, part: Mapping[str, Any], root: Mapping[s
     """An object with the declared keys in any order."""
     properties = part.get("properties")
     keys = list(properties) if isinstance(properties, Mapping) else []
-    if not keys:
+    if not keys and (properties is None or _takes_others(part)):
         return writer.json(part, root)
     blanks = writer.rule("blanks", _BLANKS)
+    if not keys:
+        return writer.rule(name, f'"{{" {blanks} "}}"')
     pairs = {
         key: writer.rule(
             f"{name}_{number}",
@@ -146,6 +148,12 @@ def _object(writer: _Writer, name: str, part: Mapping[str, Any], root: Mapping[s
     body = _any_order(writer, name, pairs, _required(part, keys), f'"," {blanks}')
     optional = "" if _required(part, keys) else "?"
     return writer.rule(name, f'"{{" {blanks} ({body}){optional} {blanks} "}}"')
+
+
+def _takes_others(part: Mapping[str, Any]) -> bool:
+    """True if an object may have keys that are not declared, by more than silence."""
+    others = part.get("additionalProperties", False) is not False
+    return bool(others or part.get("patternProperties") or part.get("required"))
 
 
 def _value(writer: _Writer, name: str, part: Any, root: Mapping[str, Any]) -> str:
