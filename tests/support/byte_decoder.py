@@ -22,7 +22,7 @@ class ByteDecoder(FakeDecoder):
 
     def __init__(self, template: str) -> None:
         marks = sorted(set(_MARK.findall(template)) | {"<s>", "</s>"})
-        super().__init__(np.zeros((256 + len(marks), 1, 1)))
+        super().__init__(np.zeros((256 + len(marks), 1, 1)), ends=[256 + marks.index("</s>")])
         self._marks = marks
         special = tuple(SpecialToken(256 + at, text) for at, text in enumerate(marks))
         self.facts = msgspec.structs.replace(self.facts, special_tokens=special)

@@ -43,7 +43,8 @@ class CallGrammars:
         self._specs = [spec for spec in tools.specs if not named or spec.name == tools.choice.name]
         opens = () if way.form.bare or way.form.header else way.form.opens
         self._mark = next((mark for mark in opens if way.example.startswith(mark)), "")
-        self._header = way.form.header
+        # the tool's name, or that a call follows, stands in a header
+        self.header = way.form.header
         self._several = way.several and tools.several
         self._layout: Layout | None = layout_of(
             way.example[len(self._mark) :], way.pair[len(self._mark) :]
@@ -55,38 +56,40 @@ class CallGrammars:
         layout = self._layout
         if layout is None:
             return None
-        if self._header and name:
+        if self.header and name:
             spec = next((spec for spec in self._specs if spec.name == name), None)
             if spec is None:
                 return None
             return self._get(f"of {name}", partial(named_grammar, layout, spec, self._pieces))
-        if self._header:
+        if self.header:
             # the header says only that a call follows
             layout = replace(layout, before=behind_header(layout.before).lstrip())
-        return self._get("call", lambda: call_grammar(layout, self._specs, self._pieces))
+        return self._get("call", lambda: self._calls(layout))
 
     def whole(self) -> TokenGrammar | None:
-        """The grammar of a call with its mark, from the beginning of the answer."""
+        """The grammar of a call with its mark, from the beginning of the answer; with its header,
+        from the beginning of the reply."""
         layout = self._layout
-        if layout is None or not (self._mark or layout.before):
+        if layout is None or not (self._mark or layout.before or self.header):
             return None
-        return self._get(
-            "required",
-            lambda: call_grammar(layout, self._specs, self._pieces, self._mark),
-        )
+        # white space may stand before a mark, and is a part of a header
+        opening = None if self.header else self._mark
+        return self._get("required", lambda: self._calls(layout, opening))
 
     def more(self, calls: int) -> TokenGrammar | None:
         """The grammar behind so many calls: another one, or the reply's end. Templates show no
         text behind calls."""
         layout = self._layout
-        if layout is None or self._header:
+        if layout is None or self.header:
             return None
         last = not self._several or calls >= _MOST
         if last or (not self._mark and not layout.before):
             return self._get("end", lambda: "start: /[ \\t\\r\\n]{0,8}/")
-        return self._get(
-            "more",
-            lambda: call_grammar(layout, self._specs, self._pieces, self._mark, optional=True),
+        return self._get("more", lambda: self._calls(layout, self._mark, optional=True))
+
+    def _calls(self, layout: Layout, opening: str | None = None, optional: bool = False) -> str:
+        return call_grammar(
+            layout, self._specs, self._pieces, opening, optional=optional, several=self._several
         )
 
     def _get(self, key: str, make: Callable[[], str]) -> TokenGrammar | None:
@@ -183,8 +186,11 @@ class ToolRules:
         self._begin()
 
     def _begin(self) -> None:
-        """A call that is required begins with the answer."""
-        if self._must and self._stream.in_text and self._grammar is None:
+        """A call that is required begins with the answer, or with its header in place of one."""
+        stream = self._stream
+        # a reply that is neither text nor reasoning yet begins with a mark, as that of a call
+        begins = stream.in_text or self._grammars.header or not (stream.reasons or stream.text)
+        if self._must and begins and self._grammar is None:
             self._must = False
             self._open(self._grammars.whole(), self._stream.text)
 

@@ -289,11 +289,14 @@ class TextStream:
     def _expected(self) -> tuple[str, ...]:
         """The marks and stop strings that count in the present state."""
         if self.call is not None:
-            # a header's marks end a call that has only its arguments
+            # a header's marks end a call that has only its arguments; a line's end or ">>>" may
+            # stand in these, and the reader knows where they are whole
             ends = (Mark.HEADER, Mark.BODY) if self.call.form.header else ()
             own = self.call.form.marks
             return tuple(
-                text for text, mark in self._plain.items() if mark in ends and text not in own
+                text
+                for text, mark in self._plain.items()
+                if mark in ends and text not in own and text.startswith("<")
             )
         if self._header is not None:
             inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT, Mark.CALL)

@@ -91,6 +91,30 @@ def test_every_familys_calls_are_read(sign: str, raw: str, count: int, tokens: b
     assert stream.text == ""
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ON,
+        '{\n  "on": true\n}',
+        '{"on": ">>> 1 + 1\\n2"}',
+        '{"on": [\n\n1,\n 2]}',
+        '{"on": ">>>all\\n"}',
+    ],
+)
+def test_arguments_may_have_the_marks_of_a_header(arguments: str) -> None:
+    """Functionary's header ends with its line, and begins with three signs."""
+    form = format_of(template_of("meetkai-functionary-medium-v3.2"))
+    for size in (1, 3, 500):
+        stream = TextStream(form=form, tools={"lamp": {}, "now": {}})
+        stream.follow("<|start_header_id|>assistant<|end_header_id|>\n\n>>>")
+        raw = f"lamp\n{arguments}>>>now\n{{}}"
+        for at in range(0, len(raw), size):
+            stream.push(raw[at : at + size].encode())
+        stream.finish()
+        assert stream.calls == [("lamp", arguments), ("now", "{}")]
+        assert stream.text == ""
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_runs_of_marks_and_letters_end(form: CallForm) -> None:
     """Each would take minutes if a search began again at every letter, and all of it is text."""

@@ -87,15 +87,16 @@ def call_grammar(
     pieces: Pieces,
     opening: str | None = None,
     optional: bool = False,
+    several: bool = True,
 ) -> str:
-    """The grammar of what follows the opening mark: one call, or several where the form has them
+    """The grammar of what follows the opening mark: one call, or `several` where the form has them
     in one section. `opening`: the mark, for a grammar that begins before it; white space may stand
     there, and nothing at all for a call that is `optional`."""
     writer = _Writer(pieces)
     calls = [_call(writer, layout, number, spec) for number, spec in enumerate(specs)]
     one = writer.rule("one", " | ".join(calls))
     after = writer.literal(layout.after)
-    more = f"{writer.literal(layout.between)} calls" if layout.between else ""
+    more = f"{writer.literal(layout.between)} calls" if layout.between and several else ""
     end = f"({more} | {after})" if more and after else f"({more})?" if more else after
     parts = (writer.literal(opening or ""), writer.literal(layout.before), "calls")
     start = " ".join(filter(None, parts))
