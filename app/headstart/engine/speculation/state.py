@@ -245,11 +245,11 @@ class SpeculationState:
         paces = self._target.pace, None if draft is None else draft.decoder.pace
         self._depth.begin(pair, wanted, paces)
         self._writing, self._emit = (request, tokens, len(tokens), drawing.seed), emit
-        prompt_lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
-        if prompt_lookup is not None:
+        lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
+        if lookup is not None:
             began = self._target.seconds()
             # a long new text is indexed as far as the budget allows; the rest when idle
-            prompt_lookup.sync(tokens, self._depth.budget.allowance() / 2)
+            lookup.sync(tokens, self._depth.budget.allowance() / 2)
             self._depth.budget.spend(self._target.seconds() - began, drafting=False)
         if draft is not None:
             draft.persist = request.owner is not None
@@ -272,16 +272,8 @@ class SpeculationState:
             earlier.begin()
         if draft is not None:
             draft.second_stage.recycling = None if earlier is None else earlier.recycling
-        rules = drawing.rules if wanted.enabled else None
-        sources = Sources(
-            wanted,
-            prompt_lookup,
-            draft,
-            on_draft_failed,
-            begin_draft,
-            earlier,
-            None if rules is None else rules.forced,
-        )
+        forced = drawing.rules.forced if wanted.enabled and drawing.rules is not None else None
+        sources = Sources(wanted, lookup, draft, on_draft_failed, begin_draft, earlier, forced)
         return Speculator(self._target, tokens, drawing.sampler, self._depth, sources)
 
     def end(self) -> None:

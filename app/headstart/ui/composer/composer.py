@@ -87,9 +87,8 @@ class Composer(QFrame):
         self.ahead = ElidedLabel("", self, name="ahead")
         row = QHBoxLayout()
         row.setSpacing(4)
-        row.addWidget(self.attach)
-        row.addWidget(self.prompts)
-        row.addWidget(self.tools)
+        for tool in (self.attach, self.prompts, self.tools):
+            row.addWidget(tool)
         row.addSpacing(6)
         row.addWidget(self._hint, 1)
         row.addSpacing(6)
