@@ -140,8 +140,11 @@ class Body:
             thought.stack.measure_again(block)
 
     def hide(self) -> None:
-        """Make room for an editor: drop the widgets of the words, hide those of calls."""
+        """Make room for an editor: hide everything but the first thought."""
         self.text.hide()
+        for thought in self.thoughts[1:]:
+            thought.toggle.hide()
+            thought.stack.hide()
         for box in self.calls.values():
             box.hide()
 

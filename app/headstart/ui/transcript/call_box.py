@@ -104,10 +104,10 @@ class CallBox(QWidget):
 
     # --- content -------------------------------------------------------------------------
 
-    def set_call(self, call: ShownCall) -> bool:
-        """Show the call's present state; True if its height may have changed."""
+    def set_call(self, call: ShownCall) -> None:
+        """Show the call's present state."""
         if call == self.call:
-            return False
+            return
         before, self.call = self.call, call
         if call.state is not before.state:
             if call.state is CallState.RUNNING:
@@ -116,7 +116,6 @@ class CallBox(QWidget):
                 event = QAccessibleEvent(self.head, QAccessible.Event.Alert)
                 QAccessible.updateAccessibility(event)
         self._show()
-        return before.state is not call.state or self.head.isChecked()
 
     def refresh(self) -> None:
         """Apply the theme's current font and colours."""

@@ -288,6 +288,7 @@ class MessageWidget(QWidget):
             y = _place_label(self.head, -2, width) + 4
         y = self.boxes.place(y, width)
         if self._panel is not None:
+            self.body.hide()
             y = self.reasoning.place(y, width, near)
             return self._place_panel(y, width)
         return self.body.place(y, width, near)
