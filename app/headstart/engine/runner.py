@@ -38,6 +38,8 @@ class Priority(IntEnum):
     REQUEST = 0
     PRELOAD = 10
     AHEAD = 20
+    # nobody waits for it
+    LATER = 30
     LAST = 99
 
 
@@ -87,10 +89,11 @@ class Runner:
             lambda emit, stop: self._made().ahead(request, emit, stop),
         )
 
-    def count(self, request: CountRequest) -> Stream:
-        """Count tokens; `Counted` comes only if the model is loaded."""
+    def count(self, request: CountRequest, hurried: bool = False) -> Stream:
+        """Count tokens; `Counted` comes only if the model is loaded. Only a `hurried` count comes
+        before work ahead, and ends it."""
         return self._submit(
-            Priority.PRELOAD,
+            Priority.PRELOAD if hurried else Priority.LATER,
             lambda emit, _stop: self._made().count(request, emit),
         )
 
@@ -172,9 +175,14 @@ class Runner:
         self._wake()
         self._asked()
         current = self._current
-        if current is not None and current[0] is Priority.AHEAD:
+        if current is not None and current[0] is Priority.AHEAD and priority <= Priority.AHEAD:
             current[1].cancel()
         return stream
+
+    def _waiting(self, upto: Priority) -> bool:
+        """True if a job of this priority or a higher one waits."""
+        with self._queue.mutex:
+            return any(job[0] <= upto for job in self._queue.queue)
 
     def _wake(self) -> None:
         """Stop idle work."""
@@ -202,7 +210,7 @@ class Runner:
             if not stream.start():
                 continue
             self._current = (Priority(priority), stream)
-            if priority == Priority.AHEAD and not self._queue.empty():
+            if priority == Priority.AHEAD and self._waiting(Priority.AHEAD):
                 # another job was submitted after this one left the queue
                 stream.cancel()
             if self._closing:

@@ -22,7 +22,7 @@ from headstart.core.events import (
     Waiting,
 )
 from headstart.core.models.ref import ModelRef
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
 from headstart.core.settings.schema import Sampling
 from headstart.core.told import told
 from headstart.engine.runner import LONG_SECONDS, STOP_SECONDS, Runner
@@ -168,6 +168,32 @@ async def test_reading_ahead_gives_way_to_a_request_at_once(
     assert await _all(runner.stream(_request(starter, "b"))) == [Finished(FIGURES)]
     assert await _all(ahead) == []
     assert fake.order == ["ahead a", "b"]
+    await asyncio.to_thread(runner.close)
+
+
+@pytest.mark.parametrize("hurried", [False, True])
+async def test_only_a_count_that_a_reply_waits_for_ends_work_ahead(
+    fake: FakeGenerator, starter: ModelRef, hurried: bool
+) -> None:
+    began = threading.Event()
+    stopped: list[bool] = []
+
+    def read(_emit: Emit, cancel: StopSignal) -> None:
+        began.set()
+        for _ in range(50):
+            if cancel.stopped:
+                break
+            fake.gate.wait(0.01)
+        stopped.append(cancel.stopped)
+
+    fake.plays = {"ahead a": read}
+    runner = Runner(lambda: fake)
+    ahead = runner.ahead(_ahead(starter, "a"))
+    await asyncio.to_thread(began.wait, 5)
+    count = runner.count(CountRequest(LoadRequest(starter), ("text",)), hurried)
+    await asyncio.gather(_all(ahead), _all(count))
+    assert stopped == [hurried]
+    assert fake.order == ["ahead a", "count"]
     await asyncio.to_thread(runner.close)
 
 

@@ -35,6 +35,8 @@ class ToolCosting:
         self._branches = branches
         self._models = models
         self._local = local
+        # the engine is asked once for a model and its tools
+        self._known: dict[tuple[str, tuple[ToolSpec, ...]], Sequence[int]] = {}
 
     async def of(self, chat_id: str) -> ToolCosts | None:
         """The costs in a chat; None where it has gone."""
@@ -45,13 +47,23 @@ class ToolCosting:
         names = tuple(tool.name for tool in on)
         model = await self._model_of(chat)
         if isinstance(model, ModelRef):
-            sets = [*((tool,) for tool in OWN_TOOLS), on]
-            counted = await self._local.tool_tokens(model, [Tools(tuple(one)) for one in sets])
+            counted = await self._counted(model, on)
             if counted is not None:
                 each = {tool.name: n for tool, n in zip(OWN_TOOLS, counted, strict=False)}
                 return ToolCosts(each, names, counted[-1], True)
         each = {tool.name: _estimate([tool]) for tool in OWN_TOOLS}
         return ToolCosts(each, names, _estimate(on), False)
+
+    async def _counted(self, model: ModelRef, on: tuple[ToolSpec, ...]) -> Sequence[int] | None:
+        """The tokens of each tool, and of those that are on; None before the model is loaded."""
+        key = model.key, on
+        if key not in self._known:
+            sets = [*((tool,) for tool in OWN_TOOLS), on]
+            counted = await self._local.tool_tokens(model, [Tools(one) for one in sets])
+            if counted is None:
+                return None
+            self._known[key] = counted
+        return self._known[key]
 
     async def _model_of(self, chat: Chat) -> AnyModel | None:
         try:

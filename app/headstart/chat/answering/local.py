@@ -74,7 +74,8 @@ class LocalAnswerer:
         if load is None:
             return None
         found = None
-        async for event in self._runner.count(CountRequest(load, texts, tools)):
+        # a reply waits for the count of texts
+        async for event in self._runner.count(CountRequest(load, texts, tools), bool(texts)):
             if isinstance(event, Counted):
                 found = event
         return found
