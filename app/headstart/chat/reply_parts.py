@@ -12,6 +12,7 @@ from headstart.core.chats.parts import (
     ToolCallPart,
     ToolResultPart,
     append_run,
+    cut_runs,
     written,
 )
 from headstart.core.events import CallStep, TextPiece, ToolDone
@@ -47,12 +48,23 @@ def parts_of(events: Iterable[TextPiece | ToolDone], message_id: str) -> list[Pa
             run = OriginRun(len(event.text), event.origin)
             found.append(written(event.kind, event.text, (run,)))
             continue
-        while found and isinstance(found[-1], TextPart) and found[-1].text.isspace():
-            found.pop()
+        _end_text(found)
         called, cut = call_id(message_id, event.call), event.step is CallStep.CUT
         known = sum(run.length for run in runs)
         # a call that was journaled in pieces has lost the origins of its beginning
-        origins = tuple(runs) if known == len(event.text) or cut else ()
+        whole = known == len(event.text) or (cut and known < len(event.text))
+        origins = tuple(runs) if whole else ()
         found.append(ToolCallPart(called, event.name, event.text, cut, origins))
         runs = []
     return found
+
+
+def _end_text(found: list[Part]) -> None:
+    """Take away white space at the end, which belongs to the mark of a call, however its pieces
+    came."""
+    while found and isinstance(found[-1], TextPart):
+        last = found.pop()
+        text = last.text.rstrip()
+        if text:
+            found.append(TextPart(text, cut_runs(last.origins, len(text))))
+            return

@@ -93,7 +93,7 @@ class Runner:
         """Count tokens; `Counted` comes only if the model is loaded. Only a `hurried` count comes
         before work ahead, and ends it."""
         return self._submit(
-            Priority.PRELOAD if hurried else Priority.LATER,
+            Priority.REQUEST if hurried else Priority.LATER,
             lambda emit, _stop: self._made().count(request, emit),
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from headstart.core.chats.parts import Part, WrittenPart, joined
+from headstart.core.chats.parts import Part, joined
 from headstart.core.chats.values import (
     PAGE,
     BranchPage,
@@ -248,8 +248,8 @@ class MessageTable:
             self.activate(connection, row.chat_id, row.parent_id, target)
             self.note_shown(connection, row.chat_id)
 
-    def journal(self, message_id: str, new: Iterable[WrittenPart]) -> None:
-        """Append streamed text that is not yet in parts; called at least once a second."""
+    def journal(self, message_id: str, new: Iterable[Part]) -> None:
+        """Append parts of a reply that are not yet stored; called at least once a second."""
         with self._engine.begin() as connection:
             last = connection.execute(
                 select(func.max(journal.c.seq)).where(journal.c.message_id == message_id)
@@ -257,13 +257,7 @@ class MessageTable:
             connection.execute(
                 insert(journal),
                 [
-                    {
-                        "message_id": message_id,
-                        "seq": seq,
-                        "kind": part.kind.value,
-                        "text": part.text,
-                        "origins": rows.encode_origins(part.origins),
-                    }
+                    {"message_id": message_id, "seq": seq, **rows.journal_row(part)}
                     for seq, part in enumerate(new, start=(last or 0) + 1)
                 ],
             )

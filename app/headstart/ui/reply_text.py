@@ -13,6 +13,7 @@ from headstart.core.chats.parts import (
     Part,
     PartKind,
     append_run,
+    cut_runs,
     origins_of,
 )
 from headstart.core.chats.sections import (
@@ -98,18 +99,25 @@ class ReplyText:
             origins = call.origins if piece.text.startswith(call.arguments) else ()
             call = replace(call, arguments=piece.text, origins=origins, state=state)
         self._sections[place] = call
+        if call.state is not CallState.WRITING:
+            self._end_text(place)
 
     def _place(self, number: int, name: str) -> int:
         """The place of a call, which is made where it is new."""
         for place, one in enumerate(self._sections):
             if isinstance(one, ShownCall) and one.number == number:
                 return place
-        last = self._sections[-1] if self._sections else None
-        if isinstance(last, SaidText) and last.text.isspace():
-            # white space before a call belongs to its mark
-            self._sections.pop()
         self._sections.append(ShownCall(number, name, state=CallState.WRITING))
         return len(self._sections) - 1
+
+    def _end_text(self, place: int) -> None:
+        """Take away white space before a call, which belongs to its mark."""
+        before = self._sections[place - 1] if place else None
+        if isinstance(before, SaidText) and before.text != before.text.rstrip():
+            text = before.text.rstrip()
+            self._sections[place - 1 : place] = [SaidText(text)] if text else []
+            length = len(ReplySections(tuple(self._sections)).text)
+            self._origins = list(cut_runs(self._origins, length))
 
     def _change(self, number: int, state: CallState) -> None:
         for place, one in enumerate(self._sections):

@@ -12,21 +12,38 @@ from headstart.chat.agent.shortening import LEAST_TOKENS, Shortening
 from headstart.chat.agent.stream import MOST_SECONDS
 from headstart.chat.agent.toolbox import ToolOutcome
 from headstart.chat.reply_parts import parts_of
+from headstart.chat.requests import Asked
 from headstart.core.chats.parts import (
     CallEnd,
     Origin,
+    OriginRun,
     PartKind,
+    ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
     needed_blobs,
+    origins_of,
+    text_of,
 )
 from headstart.core.chats.values import Message, MessageStatus
-from headstart.core.events import CallStep, ContextUse, GenerationEvent, TextPiece, ToolDone
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import (
+    CallStep,
+    ContextUse,
+    Finished,
+    GenerationEvent,
+    TextAdded,
+    TextPiece,
+    ToolDone,
+)
+from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import ChatOptions
 from headstart.exchange import own_format
 from headstart.exchange.tree import ChatNode, ExchangeChat
-from tests.support.answers import Answer, Talk
+from headstart.storage.worker import Store
+from headstart.ui.reply_text import ReplyText
+from tests.support.answers import Answer, Talk, stats
 
 TERM = ("calculate", '{"term": "1 + 1"}')
 
@@ -223,3 +240,130 @@ async def test_parts_of_calls_come_back_from_the_database_and_from_a_file(
     # what a chat is searched for stands between its calls, not in them
     found = await talk.finding.in_chat(chat, "first.last", everywhere=False)
     assert not found
+
+
+async def test_a_killed_reply_keeps_its_calls(talk: Talk, chat: str) -> None:
+    """The journal has calls and results, and not their words only."""
+    await talk.say(chat, "Hello.")
+    reply = (await talk.branches.whole(chat))[-1]
+    whole = await talk.databases.run(chat, lambda store: store.blobs.put(b"all", "text/plain"))
+    parts = (
+        ReasoningPart("Hm."),
+        TextPart("Let me see.", (OriginRun(11, Origin.DRAFT),)),
+        ToolCallPart("a", "calculate", '{"term": "2+2"}', origins=(OriginRun(3, Origin.DRAFT),)),
+        ToolResultPart("a", "calculate", "4", seconds=1.5, whole=whole),
+        ToolCallPart("b", "now", "{}", cut=True),
+        ToolResultPart("b", "now", "no", True, CallEnd.DENIED),
+    )
+
+    def killed(store: Store) -> int:
+        store.messages.reopen(reply.id)
+        for part in parts:
+            store.messages.journal(reply.id, [part])
+        return store.messages.recover()
+
+    assert await talk.databases.run(chat, killed) == 1
+    again = (await talk.branches.whole(chat))[-1]
+    assert again.parts[-len(parts) :] == parts
+    assert again.status is MessageStatus.INTERRUPTED
+    assert not again.error
+
+
+async def test_a_count_can_be_stopped(
+    talk: Talk, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _allow(talk, chat, "calculate")
+    began = asyncio.Event()
+
+    async def long(*_given: object) -> ToolOutcome:
+        return ToolOutcome("x" * 100_000)
+
+    async def stuck(*_given: object) -> Sequence[int]:
+        began.set()
+        await asyncio.Event().wait()
+        return []
+
+    monkeypatch.setattr(talk.toolbox, "run", long)
+    monkeypatch.setattr(talk.answerer, "count", stuck)
+    talk.answerer.answers = [Answer(calls=[TERM])]
+    await talk.conversation.send(chat, "Compute.")
+    await began.wait()
+    talk.replies.stop(chat)
+    await talk.written(chat)
+    assert (await _result(talk, chat)).end is CallEnd.STOPPED
+
+
+async def test_a_full_disk_is_a_result(
+    talk: Talk, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _allow(talk, chat, "calculate")
+
+    async def full(*_given: object) -> None:
+        raise EnvironmentProblem("disk-full")
+
+    monkeypatch.setattr(talk.desk.shortening, "fit", full)
+    talk.answerer.answers = [Answer(calls=[TERM]), Answer(["Then not."])]
+    await talk.say(chat, "Compute.")
+    assert (await _result(talk, chat)).failed
+    reply = (await talk.branches.whole(chat))[-1]
+    assert reply.status is MessageStatus.COMPLETE
+    assert reply.text == "Yes.\n\nThen not."
+
+
+async def test_broken_letters_of_a_model_are_no_damage(talk: Talk, chat: str) -> None:
+    await _allow(talk, chat, "read_attachment")
+    half = ("read_attachment", '{"name": "\\ud83d"}')
+    talk.answerer.answers = [Answer(calls=[half]), Answer(["I see."])]
+    await talk.say(chat, "Read it.")
+    reply = (await talk.branches.whole(chat))[-1]
+    assert not reply.error
+    assert "\N{REPLACEMENT CHARACTER}" in (await _result(talk, chat)).text
+
+
+async def test_a_call_that_was_cut_has_a_number_of_its_own(talk: Talk, chat: str) -> None:
+    await _allow(talk, chat, "calculate")
+
+    class Cut(Answer):
+        async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
+            for number, step in ((1, CallStep.WHOLE), (2, CallStep.CUT)):
+                piece = TextPiece(PartKind.TOOL_CALL, TERM[1], Origin.TARGET, TERM[0], number, step)
+                yield TextAdded((piece,), number, 0.1)
+            yield Finished(stats())
+
+    talk.answerer.answers = [Cut(), Answer([], calls=[TERM]), Answer(["Done."])]
+    await talk.say(chat, "Compute.")
+    parts = (await talk.branches.whole(chat))[-1].parts
+    ids = [part.id for part in parts if isinstance(part, ToolCallPart)]
+    assert len(set(ids)) == 3
+
+
+async def test_a_stop_between_two_steps_stops_the_next(
+    talk: Talk, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _allow(talk, chat, "calculate")
+    answer, asked = talk.answerer.answer, []
+
+    async def slow(model: ModelRef, question: Asked) -> Answer:
+        asked.append(question)
+        if len(asked) == 2:
+            talk.replies.stop(chat)
+            return Answer(["Never."], hold=True)
+        return await answer(model, question)
+
+    monkeypatch.setattr(talk.answerer, "answer", slow)
+    talk.answerer.answers = [Answer(calls=[TERM])]
+    await talk.say(chat, "Compute.")
+    assert (await talk.branches.whole(chat))[-1].status is MessageStatus.STOPPED
+
+
+@pytest.mark.parametrize("before", [["Hi.", "\n\n"], ["Hi.\n\n"], ["\n\n"], [" ", "\n"], ["Hi."]])
+def test_white_space_before_a_call_belongs_to_its_mark(before: list[str]) -> None:
+    """The same text however its pieces came, on the screen and in the database."""
+    call = TextPiece(PartKind.TOOL_CALL, "{}", Origin.TARGET, "now", 1)
+    after = TextPiece(PartKind.TEXT, "AB", Origin.LOOKUP)
+    pieces = [TextPiece(PartKind.TEXT, text, Origin.DRAFT) for text in before]
+    stored = tuple(parts_of([*pieces, call, ToolDone(1, "now", "noon"), after], "m"))
+    live = ReplyText((), [*pieces, call, ToolDone(1, "now", "noon"), after]).sections
+    assert live.text == text_of(stored) == ("Hi.\n\nAB" if "Hi." in before[0] else "AB")
+    assert sum(run.length for run in live.origins) == len(live.text)
+    assert live.origins == origins_of(stored)

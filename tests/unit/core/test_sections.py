@@ -181,7 +181,7 @@ def test_a_live_reply_shows_the_same_as_the_stored_one() -> None:
     live.add(ToolStarted(1, "now"))
     live.add(ToolDone(1, "now", "noon", seconds=3.0))
     live.add(piece("Last."))
-    assert live.sections.text == "First.\n\n\nLast."
+    assert live.sections.text == "First.\n\nLast."
     assert sum(run.length for run in live.sections.origins) == len(live.sections.text)
     assert live.sections.calls[0].result == "noon"
     # taken up in the middle: the parts before, and the events since

@@ -38,8 +38,9 @@ class ToolCosting:
         # the engine is asked once for a model and its tools
         self._known: dict[tuple[str, tuple[ToolSpec, ...]], Sequence[int]] = {}
 
-    async def of(self, chat_id: str) -> ToolCosts | None:
-        """The costs in a chat; None where it has gone."""
+    async def of(self, chat_id: str, counting: bool) -> ToolCosts | None:
+        """The costs in a chat; None where it has gone. Without `counting` by a model that is busy
+        or not loaded, unknown ones are estimated."""
         chat = await self._branches.chat(chat_id)
         if chat is None:
             return None
@@ -47,7 +48,9 @@ class ToolCosting:
         names = tuple(tool.name for tool in on)
         model = await self._model_of(chat)
         if isinstance(model, ModelRef):
-            counted = await self._counted(model, on)
+            counted = self._known.get((model.key, on))
+            if counted is None and counting:
+                counted = await self._counted(model, on)
             if counted is not None:
                 each = {tool.name: n for tool, n in zip(OWN_TOOLS, counted, strict=False)}
                 return ToolCosts(each, names, counted[-1], True)
@@ -56,14 +59,11 @@ class ToolCosting:
 
     async def _counted(self, model: ModelRef, on: tuple[ToolSpec, ...]) -> Sequence[int] | None:
         """The tokens of each tool, and of those that are on; None before the model is loaded."""
-        key = model.key, on
-        if key not in self._known:
-            sets = [*((tool,) for tool in OWN_TOOLS), on]
-            counted = await self._local.tool_tokens(model, [Tools(one) for one in sets])
-            if counted is None:
-                return None
-            self._known[key] = counted
-        return self._known[key]
+        sets = [*((tool,) for tool in OWN_TOOLS), on]
+        counted = await self._local.tool_tokens(model, [Tools(one) for one in sets])
+        if counted is not None:
+            self._known[model.key, on] = counted
+        return counted
 
     async def _model_of(self, chat: Chat) -> AnyModel | None:
         try:

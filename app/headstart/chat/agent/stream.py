@@ -23,6 +23,7 @@ from headstart.chat.reply_parts import parts_of
 from headstart.chat.requests import Asked
 from headstart.core.chats.parts import CallEnd, Part, PartKind, ToolCallPart, joined
 from headstart.core.chats.values import FinishReason, TurnStats
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     CallStep,
     ContextUse,
@@ -36,6 +37,7 @@ from headstart.core.events import (
     ToolDone,
     ToolStarted,
 )
+from headstart.core.text.whole import whole as entire
 from headstart.core.told import told
 
 log = logging.getLogger(__name__)
@@ -107,6 +109,7 @@ class AgentStream:
         done: list[TurnStats] = []
         for step in range(1, MOST_STEPS + 1):
             calls: list[TextPiece] = []
+            numbers = [self._base]
             async for event in self._stream:
                 if isinstance(event, Finished):
                     done.append(event.stats)
@@ -115,16 +118,18 @@ class AgentStream:
                     event = self._numbered(event)
                     self._events += event.pieces
                     calls += [one for one in event.pieces if _is_call(one)]
+                    numbers += [one.call for one in event.pieces]
                 elif isinstance(event, ContextUse):
                     self._room = event.size - event.used
                 yield event
+            # a call that was cut has a number, too
+            self._base = max(numbers)
             if len(done) < step:
                 # it failed, and said so
                 return
             ended = done[-1].finish in (FinishReason.END, FinishReason.STOP_STRING)
             if not calls or not ended or self._cancelled:
                 break
-            self._base += len(calls)
             for call in calls:
                 async for event in self._run(call):
                     yield event
@@ -137,6 +142,9 @@ class AgentStream:
                 done[-1] = replace(done[-1], finish=FinishReason.CANCELLED)
                 break
             self._stream = await self._model.answer(replace(self._asked, written=self._parts))
+            if self._cancelled:
+                # meanwhile
+                self._stream.cancel()
         yield Finished(_together(done))
 
     def _enough(self, step: int) -> Notice | None:
@@ -176,9 +184,7 @@ class AgentStream:
             end = CallEnd.STOPPED if found is None else CallEnd.RETURNED
         elif allowed is None or self._cancelled:
             outcome, end = ToolOutcome(STOPPED, failed=True), CallEnd.STOPPED
-        text, whole = await desk.shortening.fit(
-            chat_id, outcome.text, self._most, self._model.count
-        )
+        text, whole = outcome.text, outcome.whole
         if self._room is not None:
             # other results of this step need room, too
             self._room -= self._room // SHARE if whole is not None else len(text) // SHARE
@@ -211,11 +217,18 @@ class AgentStream:
     async def _outcome(self, call: TextPiece) -> ToolOutcome:
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                return await self._desk.toolbox.run(call.name, call.text, self._asked.branch)
+                outcome = await self._desk.toolbox.run(call.name, call.text, self._asked.branch)
+                text, whole = await self._desk.shortening.fit(
+                    self._asked.chat.id, entire(outcome.text), self._most, self._model.count
+                )
+                return replace(outcome, text=text, whole=whole)
         except TimeoutError:
             return ToolOutcome(ENDLESS.format(seconds=CALL_SECONDS), failed=True)
+        except EnvironmentProblem as problem:
+            # a full disk: the reply goes on without
+            return ToolOutcome(f"The tool failed: {problem.told.message}", failed=True)
         except Exception as error:
-            # our fault, or a full disk: the reply goes on without
+            # our fault: the reply goes on without
             log.exception("a tool failed")
             return ToolOutcome(f"The tool failed: {type(error).__name__}", failed=True)
 

@@ -94,6 +94,7 @@ class Job:
         for chat_id in ids:
             tree = store.transfers.read(chat_id)
             if tree is not None:
+                tree = self._with_open(tree)
                 found.append(self._with_blobs(store, tree) if self._blobs else tree)
         return found
 
@@ -107,16 +108,20 @@ class Job:
                 continue
         return replace(tree, blobs=blobs)
 
+    def _with_open(self, tree: ChatTree) -> ChatTree:
+        """The tree with the parts of replies being written, which are not stored yet; they may
+        have ended since."""
+        if not self._open_parts:
+            return tree
+        messages = tuple(
+            replace(one, parts=self._open_parts.get(one.id, one.parts))
+            if one.status is MessageStatus.OPEN
+            else one
+            for one in tree.messages
+        )
+        return replace(tree, messages=messages)
+
     def _conversation(self, tree: ChatTree, models: ModelNames) -> ExchangeChat:
-        if self._open_parts:
-            # a reply being written has no stored parts yet; it may have ended since
-            messages = tuple(
-                replace(one, parts=self._open_parts.get(one.id, one.parts))
-                if one.status is MessageStatus.OPEN
-                else one
-                for one in tree.messages
-            )
-            tree = replace(tree, messages=messages)
         found = to_conversation(tree, models)
         if self._format is not HEADSTART and not found.options.system_prompt:
             prompt = self._context.system_prompt(tree)

@@ -286,6 +286,15 @@ def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:
         runs.append(OriginRun(length, origin))
 
 
+def cut_runs(runs: Iterable[OriginRun], length: int) -> tuple[OriginRun, ...]:
+    """The runs of the first `length` characters."""
+    found: list[OriginRun] = []
+    for run in runs:
+        append_run(found, min(run.length, length), run.origin)
+        length -= min(run.length, length)
+    return tuple(one for one in found if one.length)
+
+
 def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Join neighbouring text parts, and reasoning parts; keeps origins and drops empty parts."""
     result: list[Part] = []

@@ -15,6 +15,7 @@ from headstart.core.events import TextPiece
 from headstart.core.requests import WrittenSoFar
 from headstart.engine.markup.formats import THINK, Mark, ReplyFormat
 from headstart.engine.markup.open_call import OpenCall
+from headstart.engine.markup.tool_calls.values import in_string
 
 # a longer header is text
 LONGEST_HEADER = 96
@@ -172,6 +173,9 @@ class TextStream:
                 self._take(at, pieces)
                 self._held, self._runs, self.stopped = "", [], True
                 return pieces
+            if _in_argument(self.call, mark, self._held[:at]):
+                self._take(at + len(mark), pieces)
+                continue
             self._take(at, pieces)
             if self._again or mark not in self._marks:
                 # the text before it made it plain text
@@ -289,14 +293,14 @@ class TextStream:
     def _expected(self) -> tuple[str, ...]:
         """The marks and stop strings that count in the present state."""
         if self.call is not None:
-            # a header's marks end a call that has only its arguments; a line's end or ">>>" may
-            # stand in these, and the reader knows where they are whole
+            # a header's marks end a call that has only its arguments; a line's end may stand in
+            # these, and the reader knows where they are whole
             ends = (Mark.HEADER, Mark.BODY) if self.call.form.header else ()
             own = self.call.form.marks
             return tuple(
                 text
                 for text, mark in self._plain.items()
-                if mark in ends and text not in own and text.startswith("<")
+                if mark in ends and text not in own and text != "\n"
             )
         if self._header is not None:
             inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT, Mark.CALL)
@@ -373,3 +377,8 @@ class TextStream:
         if pieces and pieces[-1].kind is self._kind and pieces[-1].origin is origin:
             text = pieces.pop().text + text
         pieces.append(TextPiece(self._kind, text, origin))
+
+
+def _in_argument(call: OpenCall | None, mark: str, held: str) -> bool:
+    """True if a mark is letters of an argument: one that code has, too, inside a string."""
+    return call is not None and mark[0] != "<" and in_string(call.raw + held)

@@ -103,6 +103,10 @@ class StoredPart(NamedTuple):
 def stored_part(row: Mapping[str, Any]) -> StoredPart:
     """The part in a row of parts or of the journal, of this version or an older one."""
     text, data, blob = row.get("text"), row.get("data"), row.get("blob")
+    journaled = str(row.get("origins") or "")
+    if "data" not in row and journaled.startswith("{"):
+        # the journal has one column for what a part has besides its text
+        data = journaled
     return StoredPart(
         str(row.get("kind") or ""),
         text if isinstance(text, str) else str(text or ""),
@@ -160,11 +164,27 @@ def part_of(stored: StoredPart, origins: str) -> tuple[Part, bool]:
     if other is not None:
         try:
             data = json.loads(stored.data or "")
-            return msgspec.convert({**data, "text": shown}, other), sound
-        except (ValueError, TypeError, msgspec.MsgspecError):
+            return msgspec.convert({**_known(data), "text": shown}, other), sound
+        except (ValueError, TypeError, AttributeError, msgspec.MsgspecError):
             sound = False
     mark = None if sound else stored.digest
     return UnknownPart(stored.kind, shown, stored.data, stored.blob, mark), sound
+
+
+def _known(data: dict[str, Any]) -> dict[str, Any]:
+    """Data without origins that another version named."""
+    names = {one.value for one in Origin}
+    runs = data.get("origins", [])
+    if all(isinstance(run, dict) and run.get("origin") in names for run in runs):
+        return data
+    return {key: value for key, value in data.items() if key != "origins"}
+
+
+def journal_row(part: Part) -> dict[str, Any]:
+    """The columns of a part of a reply in progress, except those that locate it."""
+    row = part_row(part)
+    extra = row["origins"] if row["data"] is None else row["data"]
+    return {"kind": row["kind"], "text": row["text"], "origins": extra}
 
 
 def part_row(part: Part) -> dict[str, Any]:

@@ -18,7 +18,15 @@ from headstart.chat.changes import (
 )
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
-from headstart.core.events import Loading, Prefilling, TextAdded, ToolAsked, ToolDone, Waiting
+from headstart.core.events import (
+    Loading,
+    Prefilling,
+    TextAdded,
+    ToolAsked,
+    ToolDone,
+    ToolStarted,
+    Waiting,
+)
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.wording import say
 
@@ -190,7 +198,7 @@ class ChatListController(QObject):
 
     def _on_reply(self, change: ReplyEvent) -> None:
         event, now = change.event, time.monotonic()
-        if isinstance(event, ToolAsked | ToolDone):
+        if isinstance(event, ToolAsked | ToolStarted | ToolDone):
             asked = isinstance(event, ToolAsked)
             self._say(change.chat_id, say(FOR_YOU if asked else WRITING))
             return

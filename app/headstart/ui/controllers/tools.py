@@ -31,18 +31,15 @@ class ToolsController(QObject):
         self._attaching = attaching
         self._open = open_chat
         self._tasks = tasks
-        self._counting = self._again = False
+        self._serial = 0
         open_chat.opened.connect(self.count)
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(ModelState, self._on_model)
 
     def count(self) -> None:
-        """Count the tokens of the tools, and emit `costs_known`."""
-        if self._counting:
-            self._again = True
-            return
-        self._counting = True
-        self._tasks.spawn(self._count())
+        """Emit `costs_known`: at once with what is known, and again when the model has counted."""
+        self._serial += 1
+        self._tasks.spawn(self._count(self._serial))
 
     def ask_again(self, tool: str) -> None:
         """Ask before this tool runs, from now on."""
@@ -52,17 +49,16 @@ class ToolsController(QObject):
         """Read a result that was shortened, and emit `result_read`."""
         self._tasks.spawn(self._read(self._open.id, tool, whole))
 
-    async def _count(self) -> None:
-        try:
-            self._again = True
-            while self._again:
-                self._again = False
-                chat_id = self._open.id
-                found = await self._costs.of(chat_id)
-                if found is not None and chat_id == self._open.id:
-                    self.costs_known.emit(found)
-        finally:
-            self._counting = False
+    async def _count(self, serial: int) -> None:
+        chat_id = self._open.id
+        for counting in (False, True):
+            found = await self._costs.of(chat_id, counting)
+            if serial != self._serial or chat_id != self._open.id or found is None:
+                # another chat is open, or its tools have changed: a later count tells
+                return
+            self.costs_known.emit(found)
+            if found.counted:
+                return
 
     async def _read(self, chat_id: str, tool: str, whole: BlobRef) -> None:
         part = FilePart(f"{tool}.txt", whole)

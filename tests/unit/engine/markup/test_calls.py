@@ -115,6 +115,15 @@ def test_arguments_may_have_the_marks_of_a_header(arguments: str) -> None:
         assert stream.text == ""
 
 
+def test_a_header_ends_a_call_that_is_broken() -> None:
+    form = format_of(template_of("meetkai-functionary-medium-v3.2"))
+    stream = TextStream(form=form, tools={"lamp": {}})
+    stream.follow("<|start_header_id|>assistant<|end_header_id|>\n\n>>>")
+    stream.push(b'lamp\n{"on": 1 >>>all\nHello there, it is 2.')
+    stream.finish()
+    assert stream.text == "Hello there, it is 2."
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_runs_of_marks_and_letters_end(form: CallForm) -> None:
     """Each would take minutes if a search began again at every letter, and all of it is text."""

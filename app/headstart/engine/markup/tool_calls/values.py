@@ -112,3 +112,16 @@ def _no_constant(_text: str) -> Any:
 def to_text(value: Any) -> str:
     """A value as templates write it between tags: strings as they are, the rest as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def in_string(text: str) -> bool:
+    """True if a JSON text ends inside a string."""
+    inside = escaped = False
+    for letter in text:
+        if escaped:
+            escaped = False
+        elif inside and letter == "\\":
+            escaped = True
+        elif letter == '"':
+            inside = not inside
+    return inside
