@@ -40,7 +40,8 @@ from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.speculation.loop import Emitted, Speculator
-from headstart.engine.speculation.state import Drawing, SpeculationState
+from headstart.engine.speculation.sources import Drawing
+from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 
 # drafting stats are emitted less often than text

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from headstart.core.settings.schema import Speculation
+from headstart.engine.decoder import Constraint, Sampler
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.prompt_lookup import PromptLookup
+
+
+class Drawing(NamedTuple):
+    """A reply's sampler, with its seed and its rules."""
+
+    sampler: Sampler
+    seed: int
+    rules: Constraint | None = None
 
 
 class Sources(Struct, frozen=True):

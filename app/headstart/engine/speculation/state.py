@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +24,7 @@ from headstart.core.events import (
     NoticeKind,
     SpeedCurve,
 )
+from headstart.core.log_safety import kind_of
 from headstart.core.models.abilities import Ability
 from headstart.core.models.profiles import ProfileKey, Profiles, remember
 from headstart.core.models.ref import ModelRef
@@ -32,7 +32,7 @@ from headstart.core.models.split_files import parts
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.core.told import Told, about, told
-from headstart.engine.decoder import Constraint, Decoder, Sampler
+from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.speculation import profile
 from headstart.engine.speculation.compatibility import VocabularyMatch
@@ -47,7 +47,7 @@ from headstart.engine.speculation.letting_go import LetGo
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
-from headstart.engine.speculation.sources import Sources
+from headstart.engine.speculation.sources import Drawing, Sources
 from headstart.engine.speculation.speed_curve import speed_curve
 from headstart.engine.stop import StopSignal
 
@@ -72,14 +72,6 @@ class WrittenReply(Struct, frozen=True):
     chat_id: str | None
     # whether processing it may leave traces on disk
     persist: bool
-
-
-class Drawing(NamedTuple):
-    """A reply's sampler, with its seed and its rules."""
-
-    sampler: Sampler
-    seed: int
-    rules: Constraint | None = None
 
 
 class SpeculationState:
@@ -171,9 +163,17 @@ class SpeculationState:
             return
         try:
             self._load(wanted, engine, open_draft, emit, stop)
+            return
+        except DecodeAborted:
+            raise
         except EnvironmentProblem as problem:
-            self._unload_draft()
-            self._fail(wanted, problem.told, emit)
+            reason = problem.told
+        except Exception as problem:
+            # a draft that breaks must not end the reply
+            log.warning("the draft failed: %s", problem, exc_info=problem)
+            reason = told("draft-failed", kind=kind_of(problem))
+        self._unload_draft()
+        self._fail(wanted, reason, emit)
 
     def _load(
         self,
@@ -236,9 +236,9 @@ class SpeculationState:
         if Ability.CUTTING in self._target.facts.lacking:
             # a wrong draft token could not be removed
             wanted = msgspec.structs.replace(wanted, enabled=False)
-        draft = self._draft if wanted.enabled and request.load.draft == self._draft_ref else None
-        if request.load.draft is None:
-            draft = None
+        named = request.load.draft
+        follows = wanted.enabled and named is not None and named == self._draft_ref
+        draft = self._draft if follows else None
         pair = self._pair if draft is not None else None
         if self._depth is None:
             self._depth = Depth(self.target_profile, pair, wanted, self._undo)

@@ -24,7 +24,8 @@ from headstart.engine.prefill import Resident
 from headstart.engine.speculation import calibration
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.idle import learn_when_idle
-from headstart.engine.speculation.state import Drawing, SpeculationState
+from headstart.engine.speculation.sources import Drawing
+from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from tests.support.fake_decoder import Clock, FakeDecoder, table
 
