@@ -142,6 +142,9 @@ class Reply:
             if not new:
                 continue
             parts, message_id = joined(parts_of(new, self.message_id)), self.message_id
+            if not parts:
+                # a call that is not whole yet
+                continue
             try:
                 await self._storage.run(
                     lambda store, m=message_id, p=parts: store.messages.journal(m, p)  # type: ignore[misc]

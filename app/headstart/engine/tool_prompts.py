@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from headstart.core.requests import PromptMessage
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import Tools
@@ -23,7 +25,9 @@ class ToolPrompts:
         self._refused: set[ChatTemplate] = set()
 
     def way(self, template: ChatTemplate) -> ToolPrompt:
-        return NO_CALLS if template in self._refused else probe(template)
+        # the reason for a fallback has facts, and facts have no hash
+        bare = replace(template, fallback=None)
+        return NO_CALLS if bare in self._refused else probe(bare)
 
     def seen(
         self,
@@ -63,7 +67,7 @@ class ToolPrompts:
                 if error.too_much:
                     raise
                 # a schema, or a history, that the template does not take
-                self._refused.add(template)
+                self._refused.add(replace(template, fallback=None))
         return self.calls.as_written(plain(given), given, NO_CALLS.form, plain, offer)
 
 

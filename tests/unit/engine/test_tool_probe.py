@@ -12,12 +12,14 @@ from headstart.core.requests import (
     PromptMessage,
     ToolRole,
 )
-from headstart.core.tools import NO_TOOLS, ToolSpec, new_call_id
+from headstart.core.tools import NO_TOOLS, Tools, ToolSpec, new_call_id
 from headstart.engine.markup.tool_calls.forms import FORMS, GENERIC
 from headstart.engine.template import CHATML, ChatTemplate, choose
 from headstart.engine.tool_messages import as_text, template_id, with_described_tools
 from headstart.engine.tool_probe import probe
+from headstart.engine.tool_prompts import ToolPrompts
 from tests.models.llama_source import templates
+from tests.support.tool_forms import TOOLS
 
 # templates that show no call; Granite's and LFM2's models write theirs in the content
 WITHOUT = {
@@ -99,3 +101,16 @@ def test_a_tool_with_a_broken_schema_takes_no_arguments() -> None:
         assert ToolSpec("t", "", schema).parameters == {"type": "object", "properties": {}}
     assert not NO_TOOLS
     assert json.loads(ToolSpec("t", "").schema)
+
+
+def test_a_template_that_stands_in_for_a_broken_one_takes_tools() -> None:
+    """The reason why it does has facts, which cannot be hashed."""
+    plain = choose(None, "<s>", "</s>", frozenset())
+    broken = choose("{{ raise_exception('no') }}", "<s>", "</s>", frozenset())
+    assert broken.fallback is not None
+    prompts = ToolPrompts(lambda _key: None)
+    for template in (plain, broken):
+        rendered = prompts.render(
+            template, [PromptMessage(Role.USER, "Hello.")], "auto", Tools(TOOLS)
+        )
+        assert "read_file" in rendered
