@@ -63,7 +63,10 @@ class LocalAnswerer:
         return None if found is None else found.texts
 
     async def tool_tokens(self, model: ModelRef, tools: Sequence[Tools]) -> Sequence[int] | None:
-        """Tokens that each set of tools adds to a prompt; None before the model is loaded."""
+        """Tokens that each set of tools adds to a prompt; None before the model is loaded, and
+        while a reply is written."""
+        if self._loader.writing:
+            return None
         found = await self._counted(model, tools=tuple(tools))
         return None if found is None else found.tools
 

@@ -8,7 +8,7 @@ from headstart.chat.agent.costs import ToolCosts
 from headstart.chat.agent.tools import ToolWork
 from headstart.chat.attaching import Attaching
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, ModelState, What
+from headstart.chat.changes import ChatChanged, ModelState, ReplyEnded, What
 from headstart.core.chats.parts import BlobRef, FilePart
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
@@ -35,6 +35,8 @@ class ToolsController(QObject):
         open_chat.opened.connect(self.count)
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(ModelState, self._on_model)
+        # nothing is counted while a reply is written
+        broadcast.on(ReplyEnded, lambda _change: self.count())
 
     def count(self) -> None:
         """Emit `costs_known`: at once with what is known, and again when the model has counted."""
