@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from headstart.chat.agent import stream
-from headstart.chat.agent.shortening import LEAST_TOKENS, Shortening
-from headstart.chat.agent.stream import MOST_SECONDS
+from headstart.chat.agent.shortening import LEAST_TOKENS, Count, Shortening
+from headstart.chat.agent.stream import MOST_SECONDS, MOST_STEPS
 from headstart.chat.agent.toolbox import ToolOutcome
 from headstart.chat.reply_parts import parts_of
 from headstart.chat.requests import Asked
@@ -69,11 +69,11 @@ async def _result(talk: Talk, chat_id: str) -> ToolResultPart:
 @pytest.mark.parametrize("count", [_four, _nobody])
 @pytest.mark.parametrize("letter", ["a", "é", "字", "\n"])
 async def test_a_result_is_cut_by_tokens_and_kept_whole(
-    talk: Talk, chat: str, count: object, letter: str
+    talk: Talk, chat: str, count: Count, letter: str
 ) -> None:
     shortening = Shortening(talk.databases)
     text = letter * 100_000
-    kept, whole = await shortening.fit(chat, text, 1_000, count)  # type: ignore[arg-type]
+    kept, whole = await shortening.fit(chat, text, 1_000, count)
     assert whole is not None
     body, _, note = kept.rpartition("\n")
     assert text.startswith(body)
@@ -320,21 +320,38 @@ async def test_broken_letters_of_a_model_are_no_damage(talk: Talk, chat: str) ->
     assert "\N{REPLACEMENT CHARACTER}" in (await _result(talk, chat)).text
 
 
-async def test_a_call_that_was_cut_has_a_number_of_its_own(talk: Talk, chat: str) -> None:
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        ((1, CallStep.WHOLE), (2, CallStep.CUT)),
+        ((1, CallStep.WHOLE), (2, CallStep.WITHDRAWN)),
+        ((1, CallStep.WITHDRAWN), (1, CallStep.WHOLE)),
+    ],
+)
+async def test_every_call_has_a_number_of_its_own(
+    talk: Talk, chat: str, numbers: Sequence[tuple[int, CallStep]]
+) -> None:
     await _allow(talk, chat, "calculate")
 
     class Cut(Answer):
         async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
-            for number, step in ((1, CallStep.WHOLE), (2, CallStep.CUT)):
+            for number, step in numbers:
                 piece = TextPiece(PartKind.TOOL_CALL, TERM[1], Origin.TARGET, TERM[0], number, step)
                 yield TextAdded((piece,), number, 0.1)
             yield Finished(stats())
 
-    talk.answerer.answers = [Cut(), Answer([], calls=[TERM]), Answer(["Done."])]
+    calls = [Answer([], calls=[TERM]) for _ in range(MOST_STEPS - 1)]
+    talk.answerer.answers = [Cut(), *calls]
     await talk.say(chat, "Compute.")
+    # the loop pauses, and goes on in the same reply
+    reply = (await talk.branches.whole(chat))[-1]
+    talk.answerer.answers = [Answer([], calls=[TERM]), Answer(["Done."])]
+    await talk.conversation.continue_reply(chat, reply.id)
+    await talk.written(chat)
     parts = (await talk.branches.whole(chat))[-1].parts
     ids = [part.id for part in parts if isinstance(part, ToolCallPart)]
-    assert len(set(ids)) == 3
+    kept = sum(step is not CallStep.WITHDRAWN for _, step in numbers)
+    assert len(set(ids)) == len(ids) == kept + MOST_STEPS
 
 
 async def test_a_stop_between_two_steps_stops_the_next(

@@ -48,6 +48,7 @@ MOST_STEPS, MOST_SECONDS = 10, 1_800.0
 CALL_SECONDS = 300.0
 # tokens of a result where the room in the context is not known, and its share where it is
 USUAL_TOKENS, SHARE = 2_000, 4
+_COUNTED = (CallStep.WHOLE, CallStep.CUT)
 T = TypeVar("T")
 
 # to the model
@@ -118,11 +119,11 @@ class AgentStream:
                     event = self._numbered(event)
                     self._events += event.pieces
                     calls += [one for one in event.pieces if _is_call(one)]
-                    numbers += [one.call for one in event.pieces]
+                    numbers += [one.call for one in event.pieces if one.step in _COUNTED]
                 elif isinstance(event, ContextUse):
                     self._room = event.size - event.used
                 yield event
-            # a call that was cut has a number, too
+            # a call that was cut has a number, one that was withdrawn has none
             self._base = max(numbers)
             if len(done) < step:
                 # it failed, and said so

@@ -146,34 +146,32 @@ def sections_of(
 
 
 def add_words(found: list[Section], text: str) -> None:
-    """Add text to the last section, where only thoughts stand between them."""
-    for place in range(len(found) - 1, -1, -1):
-        last = found[place]
-        if isinstance(last, ShownCall):
-            break
-        if isinstance(last, SaidText):
-            found[place] = SaidText(last.text + text)
-            return
-    if text:
+    """Add text to that of the same step, or as a section of its own."""
+    if not _grow(found, SaidText, text) and text:
         found.append(SaidText(text))
 
 
 def add_thought(found: list[Section], text: str) -> None:
-    """Add reasoning to that of the same step."""
-    for place in range(len(found) - 1, -1, -1):
-        last = found[place]
-        if isinstance(last, ShownCall):
-            break
-        if isinstance(last, Thought):
-            found[place] = Thought(last.text + text)
-            return
-    if not text:
+    """Add reasoning to that of the same step, or as a section before its text."""
+    if _grow(found, Thought, text) or not text:
         return
     # before the words of its step: it is read as their ground
     at = len(found)
     while at and isinstance(found[at - 1], SaidText):
         at -= 1
     found.insert(at, Thought(text))
+
+
+def _grow(found: list[Section], kind: type[SaidText | Thought], text: str) -> bool:
+    """Add text to the section of a kind that follows the last call; False if there is none."""
+    for place in range(len(found) - 1, -1, -1):
+        last = found[place]
+        if isinstance(last, ShownCall):
+            break
+        if isinstance(last, kind):
+            found[place] = kind(last.text + text)
+            return True
+    return False
 
 
 def with_result(

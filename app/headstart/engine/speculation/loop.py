@@ -61,7 +61,7 @@ class Speculator:
         self._recycling = None if sources.earlier is None else sources.earlier.recycling
         self._before: Chain | None = None  # continuation of the same run in an earlier chat
         self._forced = sources.forced
-        # share of forced tokens that the target divides in the same way, from a guess on
+        # forced tokens that the target wrote, and all that were verified; they begin with a guess
         self._forced_right, self._forced_tried = 9.5, 10.0
         self.drafting = Drafting(depth, sources)
         self._leaves = target.facts.leaves

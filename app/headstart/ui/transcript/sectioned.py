@@ -77,7 +77,7 @@ class SectionedMarkdown:
         return next(one.finished() for one in self._sections if one.text == text)
 
     def _join(self, changed: int) -> None:
-        """Make `blocks` anew from the number of a changed one on."""
+        """Join the blocks of all sections again, beginning with the block that changed."""
         if len(self._sections) == 1:
             self.blocks = self._sections[0].blocks
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Mapping, Sequence
 
 import jsonschema
 import numpy as np
@@ -13,6 +14,8 @@ from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
 from headstart.core.tools import Choosing, ToolChoice, Tools
 from headstart.engine.constraints.rules import RuleMaker
+from headstart.engine.constraints.tool_rules import ToolRules
+from headstart.engine.decoder import Decoder
 from headstart.engine.markup.text_stream import TextStream
 from tests.models.llama_source import templates
 from tests.support.byte_decoder import byte_encoder, reply_tokens
@@ -58,7 +61,14 @@ def test_a_required_call_comes_and_fits(name: str, choice: ToolChoice) -> None:
     assert whole or name in ENDLESS
 
 
-def _walk(decoder, rules, stream, marks, reasoning, rng) -> None:  # type: ignore[no-untyped-def]
+def _walk(
+    decoder: Decoder,
+    rules: ToolRules,
+    stream: TextStream,
+    marks: Mapping[int, str],
+    reasoning: Sequence[int],
+    rng: random.Random,
+) -> None:
     """Draw any allowed tokens until the call is whole or the reply ends."""
     size = decoder.facts.vocabulary_size
     for token in reasoning if stream.reasons else ():
