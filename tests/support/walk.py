@@ -17,6 +17,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
+import numpy.typing as npt
 import qasync
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QCursor, QImage
@@ -43,7 +44,7 @@ from tests.support import conversation_files as files
 from tests.support.marked import mark, unmarked
 from tests.ui.looks import fill
 
-# levels of a colour by which edges that are blended twice differ
+# most levels of a colour by which an edge that is blended twice differs
 _BLENDED = 24
 SIZES = ((720, 480), (1024, 700), (1366, 768), (1440, 900), (1920, 1080))
 CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox, QAbstractSlider,
@@ -173,27 +174,36 @@ async def stale(window: QWidget) -> list[str]:
         widget.update()
     await asyncio.sleep(0.03)
     painted = _on_screen(window)
-    if not _differ(shown, painted):
+    if not differ(shown, painted):
         return []
     for widget in reversed([*visible(window)]):
         area = QRect(widget.mapTo(window, QPoint()), widget.size())
-        if not isinstance(widget, QScrollArea) and _differ(shown.copy(area), painted.copy(area)):
+        if not isinstance(widget, QScrollArea) and differ(shown.copy(area), painted.copy(area)):
             return [f"stale: {_name(widget)}"]
     return ["stale: somewhere"]
 
 
-def _differ(one: QImage, other: QImage) -> bool:
-    """True if two pictures differ by more than the edges of a part that was painted alone: at a
-    scale of one and a half these are blended in another way."""
+def differ(one: QImage, other: QImage) -> bool:
+    """True if two pictures differ. At a scale of one and a half, Qt blends the edge of a part that
+    is painted alone in another way: lines of one pixel by a few levels are no difference there."""
     if one == other:
         return False
-    pixels = [
-        np.frombuffer(image.convertToFormat(QImage.Format.Format_RGB32).constBits(), np.uint8)
-        for image in (one, other)
-    ]
-    if pixels[0].size != pixels[1].size:
+    if one.size() != other.size() or one.devicePixelRatio().is_integer():
         return True
-    return bool(np.abs(pixels[0].astype(np.int16) - pixels[1].astype(np.int16)).max() > _BLENDED)
+    levels = np.abs(_pixels(one) - _pixels(other)).max(axis=2)
+    if levels.max() > _BLENDED:
+        return True
+    # any place that is wider and higher than a line
+    changed = levels > 0
+    both = changed[1:] & changed[:-1]
+    return bool((both[:, 1:] & both[:, :-1]).any())
+
+
+def _pixels(image: QImage) -> npt.NDArray[np.int16]:
+    """The channels of all pixels: rows, columns, four levels."""
+    plain = image.convertToFormat(QImage.Format.Format_RGB32)
+    size = plain.height(), plain.width(), 4
+    return np.frombuffer(plain.constBits(), np.uint8).reshape(size).astype(np.int16)
 
 
 def _on_screen(window: QWidget) -> QImage:

@@ -10,6 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QApplication
+
+from tests.support.walk import differ
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,3 +39,30 @@ def test_everything_is_there_in_every_size(tmp_path: Path, scale: str) -> None:
 
 def test_everything_that_is_shown_comes_from_a_table(tmp_path: Path) -> None:
     assert _walk(tmp_path / "found.json", "1", "words", "1440x900") == []
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize(
+    ("width", "height", "colour", "everywhere"),
+    [
+        (1, 1, "#000000", True),
+        # the ground under a pointer that has left
+        (20, 10, "#f0f0ee", True),
+        (2, 2, "#f0f0ee", True),
+        # an edge that is blended in another way, which happens between whole pixels only
+        (40, 1, "#f5f5f4", False),
+        (0, 0, "#000000", None),
+    ],
+)
+def test_two_pictures_differ_but_for_edges_between_pixels(
+    qapp: QApplication, ratio: float, width: int, height: int, colour: str, everywhere: bool | None
+) -> None:
+    one = QImage(60, 60, QImage.Format.Format_RGB32)
+    one.fill(QColor("#fbfbfa"))
+    one.setDevicePixelRatio(ratio)
+    other = one.copy()
+    for x in range(width):
+        for y in range(height):
+            other.setPixelColor(5 + x, 5 + y, QColor(colour))
+    expected = bool(width) and (bool(everywhere) or ratio != 1.5)
+    assert differ(one, other) is expected
