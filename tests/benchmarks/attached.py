@@ -21,10 +21,15 @@ SECONDS = 300.0
 
 def write_pdf(folder: Path) -> Path:
     rng = random.Random(9)
-    pages = ["\n".join(words(rng, 7) for _ in range(LINES)) for _ in range(PAGES)]
+    pages = ["\n".join(_line(rng) for _ in range(LINES)) for _ in range(PAGES)]
     path = folder / "report.pdf"
     path.write_bytes(pdf(pages))
     return path
+
+
+def _line(rng: random.Random) -> str:
+    """Words of one script: random characters of Chinese are three tokens each."""
+    return " ".join(word for word in words(rng, 7).split() if word.isascii())
 
 
 async def _ask(app: App, text: str) -> dict[str, Any]:

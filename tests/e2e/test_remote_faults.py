@@ -16,7 +16,7 @@ from tests.conftest import OpenApp
 from tests.support.faulty_proxy import FaultyProxy, Passed, kept
 from tests.support.scripted_server import Answer, Asked, ScriptedServer
 
-PATIENCE = 1
+PATIENCE = 3
 # the timeout before the first word, and what a busy computer adds
 LONGEST = 10 * PATIENCE + 5
 SIDE_BY_SIDE = 6
