@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 
-from headstart.core.told import told
+from headstart.core.told import Told, told
 
 
 class EnvironmentProblem(Exception):
@@ -22,6 +22,13 @@ class EnvironmentProblem(Exception):
         super().__init__(code)
         self.told = told(code, **facts)
         self.quotes = quotes
+
+    @classmethod
+    def of(cls, told: Told) -> EnvironmentProblem:
+        """The problem with this message."""
+        problem = cls(told.code)
+        problem.told = told
+        return problem
 
     @property
     def message(self) -> str:

@@ -85,10 +85,11 @@ class PromptSize(Struct, frozen=True):
 
 
 class Counted(Struct, frozen=True):
-    """Tokens of the texts and of the sets of tools of a `CountRequest`."""
+    """Tokens of the texts, of the sets of tools and of the prompt of a `CountRequest`."""
 
     texts: tuple[int, ...]
     tools: tuple[int, ...] = ()
+    prompt: int = 0
 
 
 class Prefilling(Struct, frozen=True):
@@ -246,7 +247,10 @@ class SpeedCurve(Struct, frozen=True):
 
 
 class Finished(Struct, frozen=True):
+    """`stop`: the stop string that ended the reply, "" for none."""
+
     stats: TurnStats
+    stop: str = ""
 
 
 class Failed(Struct, frozen=True):

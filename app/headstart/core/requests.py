@@ -113,6 +113,10 @@ class GenerationRequest(Struct, frozen=True):
     # how long its computed state may be kept
     retention: Retention = Retention.DISK
     tools: Tools = NO_TOOLS
+    # another program's: it gives way to the window's, and keeps its state as it is computed
+    served: bool = False
+    # a text that goes on as it stands, without a chat template
+    plain: str = ""
 
     @property
     def owner(self) -> str | None:
@@ -132,12 +136,13 @@ class RemoteRequest(Struct, frozen=True):
 
 
 class CountRequest(Struct, frozen=True):
-    """Count tokens: of texts inside a prompt, and those that sets of tools add to one. Ignored
-    unless the model is loaded."""
+    """Count tokens: of texts inside a prompt, those that sets of tools add to one, and those of a
+    whole prompt. Ignored unless the model is loaded."""
 
     load: LoadRequest
     texts: tuple[str, ...] = ()
     tools: tuple[Tools, ...] = ()
+    prompt: GenerationRequest | None = None
 
 
 class AheadRequest(Struct, frozen=True):

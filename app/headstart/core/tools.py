@@ -54,18 +54,25 @@ class ToolChoice(Struct, frozen=True):
 
 
 class Tools(Struct, frozen=True):
-    """The tools of a request. `several`: one reply may call more than one."""
+    """The tools of a request. `several`: one reply may call more than one. `unlisted` tools may be
+    called too; a message of the history shows them to the model, not the list of tools."""
 
     specs: tuple[ToolSpec, ...] = ()
     choice: ToolChoice = ToolChoice()
     several: bool = True
+    unlisted: tuple[ToolSpec, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.specs) and self.choice.choosing is not Choosing.NONE
 
     @property
+    def every(self) -> tuple[ToolSpec, ...]:
+        """All tools that may be called."""
+        return (*self.specs, *self.unlisted)
+
+    @property
     def schemas(self) -> dict[str, dict[str, Any]]:
-        return {spec.name: spec.parameters for spec in self.specs}
+        return {spec.name: spec.parameters for spec in self.every}
 
 
 NO_TOOLS = Tools()

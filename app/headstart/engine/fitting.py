@@ -46,9 +46,15 @@ class Fitting:
         self._thinking, self._tools = request.thinking, request.tools
         self._chat_id = request.chat_id
         self._size = size
+        # a text without a template
+        self._plain = request.plain if isinstance(request, GenerationRequest) else ""
         self._dropped = 0
         # the end of the prompt after the last message's text, and the reply so far
         self.start = "", ""
+
+    def begin_at(self, start: tuple[str, str]) -> None:
+        """Go on with a prompt that was rendered before."""
+        self.start = start
 
     @property
     def limit(self) -> int:
@@ -99,6 +105,8 @@ class Fitting:
         return len(tokens) > limit
 
     def encode(self, reply_so_far: WrittenSoFar = _NOTHING) -> tuple[str, list[int]]:
+        if self._plain:
+            return self._plain, self._encoder.encode(self._plain)
         rendered = self._encoder.render(self.kept, self._thinking, self._tools)
         end, begun = self._encoder.end_of(rendered, self.kept), ""
         if reply_so_far:
@@ -145,6 +153,8 @@ class Fitting:
 
     def _long_prompt(self) -> EnvironmentProblem | None:
         """The problem where the system prompt takes the room, not the last message."""
+        if not self._messages:
+            return None
         first, last = self._messages[0], self._messages[-1]
         if first.role is not Role.SYSTEM or first is last:
             return None

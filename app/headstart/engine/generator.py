@@ -14,12 +14,17 @@ class LoadCancelled(Exception):
     """The user stopped before the model was loaded or calibrated."""
 
 
+class GaveWay(Exception):
+    """A turn paused for a more urgent one, and goes on with the next call for the same request."""
+
+
 class Generator(Protocol):
     """Models on this computer. Called on one thread, always the same; the runner turns exceptions
     into `Failed`."""
 
     def generate(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
-        """Run one turn; the last event it emits is `Finished`."""
+        """Run one turn; the last event it emits is `Finished`. A served turn that is asked to give
+        way raises GaveWay; the next call with the same request goes on with it."""
         ...
 
     def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:

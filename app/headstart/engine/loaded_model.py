@@ -39,6 +39,7 @@ from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState, may_use_earlier
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import TurnParts
+from headstart.engine.turn_account import PausedTurn
 from headstart.engine.vision import Vision
 from headstart.engine.weights import Weights
 
@@ -107,8 +108,14 @@ class LoadedModel(Struct):
 
     # --- requests ------------------------------------------------------------------------
 
-    def write(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
-        """Run one turn. Raises EnvironmentProblem."""
+    def write(
+        self,
+        request: GenerationRequest,
+        emit: Emit,
+        stop: StopSignal,
+        paused: PausedTurn | None = None,
+    ) -> None:
+        """Run one turn, from where it paused. Raises EnvironmentProblem and GaveWay."""
         name = self.wanted.model.name
         tell(name, self.template, emit)
         for ability in self.untold:
@@ -122,7 +129,7 @@ class LoadedModel(Struct):
                 self.parts.tracer.reply_tokens.load(request.chat_id)
             with noted(running, Doing("reading", name)):
                 began = functools.partial(running.begin, Doing("writing", name))
-                self.other.run(self.parts, request, emit, stop, began)
+                self.other.run(self.parts, request, emit, stop, began, paused)
         except template.TemplateError as error:
             raise EnvironmentProblem(
                 "template-refuses", name=name, error=error, quotes=True
@@ -156,7 +163,8 @@ class LoadedModel(Struct):
             self.other.add(request.chat_id, error)
 
     def count(self, request: CountRequest) -> Counted:
-        """Tokens of texts, and those that sets of tools add to a prompt."""
+        """Tokens of texts, those that sets of tools add to a prompt, and those of a whole one.
+        Raises EnvironmentProblem for a prompt that the template refuses."""
         encoder = self.encoder
         asked = [PromptMessage(Role.USER, "a", "")]
 
@@ -169,7 +177,20 @@ class LoadedModel(Struct):
         return Counted(
             tuple(encoder.count(text) for text in request.texts),
             tuple(max(0, length(tools) - plain) for tools in request.tools),
+            0 if request.prompt is None else self._length(request.prompt),
         )
+
+    def _length(self, prompt: GenerationRequest) -> int:
+        encoder = self.encoder
+        encoder.show(prompt.messages)
+        try:
+            rendered = encoder.render(prompt.messages, prompt.thinking, prompt.tools)
+        except template.TemplateError as error:
+            name = self.wanted.model.name
+            raise EnvironmentProblem(
+                "template-refuses", name=name, error=error, quotes=True
+            ) from error
+        return len(encoder.encode(rendered))
 
     def exactly(self, request: GenerationRequest, emit: Emit) -> GenerationRequest:
         """The request without drafts, if it must be exact and drafts could change a word."""

@@ -7,6 +7,7 @@ used is unloaded first (`loading.models`).
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Collection, Iterator
 
 from headstart.core.errors import WeightsLost
@@ -21,9 +22,11 @@ from headstart.engine.memory import give_back
 from headstart.engine.resources import Resources
 from headstart.engine.speculation.full_calibration import calibrate
 from headstart.engine.stop import StopSignal
+from headstart.engine.turn_account import PausedTurn, TurnPaused
 
 # seconds at exit for exporting unsaved state; writing it may take as long again
 QUIT_SECONDS = 0.8
+MOST_PAUSED = 64
 
 
 class LocalGenerator:
@@ -33,6 +36,8 @@ class LocalGenerator:
         self._models = LoadedModels(resources, measure)
         # true if a reply was written since memory was last given back
         self._worked = False
+        # turns that gave way, by the key of their reply
+        self._paused: OrderedDict[str, PausedTurn] = OrderedDict()
 
     @property
     def loaded(self) -> LoadedModel:
@@ -54,7 +59,15 @@ class LocalGenerator:
                 request = loaded.exactly(request, emit)
                 self._models.load_draft(loaded, request.load.draft, emit, stop)
             self._models.open_projector(loaded, request.load, emit, stop)
-            loaded.write(request, _with_doubts(loaded, emit), stop)
+            paused = self._paused.pop(request.reply_key, None) if request.served else None
+            try:
+                loaded.write(request, _with_doubts(loaded, emit), stop, paused)
+            except TurnPaused as way:
+                self._paused[request.reply_key] = way.paused
+                while len(self._paused) > MOST_PAUSED:
+                    # of requests that were cancelled meanwhile
+                    self._paused.popitem(last=False)
+                raise
 
     def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         loaded = self._models.find(request.load)

@@ -12,6 +12,7 @@ from headstart.core.told import Told, about, told
 from headstart.engine import template
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import Turn, TurnParts
+from headstart.engine.turn_account import PausedTurn
 
 
 class OtherTemplate:
@@ -38,11 +39,12 @@ class OtherTemplate:
         emit: Emit,
         stop: StopSignal,
         begin: Callable[[], None],
+        paused: PausedTurn | None = None,
     ) -> None:
         """Run one turn, with the model's own template where possible. Raises TemplateError."""
         if request.chat_id not in self:
             try:
-                Turn(parts, request, emit, stop).run(begin)
+                Turn(parts, request, emit, stop, paused).run(begin)
             except template.TemplateError as error:
                 if not self.add(request.chat_id, error):
                     raise
@@ -53,7 +55,7 @@ class OtherTemplate:
         tell(self._name, other, emit)
         with encoder.instead(other):
             shown = msgspec.structs.replace(parts, template_stop=other.stop)
-            Turn(shown, request, emit, stop).run(begin)
+            Turn(shown, request, emit, stop, paused).run(begin)
 
 
 def tell(name: str, used: template.ChatTemplate, emit: Emit) -> None:

@@ -196,11 +196,13 @@ class Prefiller:
         *,
         ahead: bool = False,
         positions: Sequence[int] = (),
+        keeps: bool = False,
     ) -> None:
         """Prefill the missing part of `prompt`; its last row's logits are ready, unless `ahead`.
 
-        `positions`: snapshot positions for a model that cannot be cut exactly. Raises
-        DecodeAborted, ContextFull, EnvironmentProblem.
+        `positions`: snapshot positions for a model that cannot be cut exactly. `keeps`: each slice
+        is saved as it is computed, so that the work can give way at once. Raises DecodeAborted,
+        ContextFull, EnvironmentProblem.
         """
         tokens, total = self.resident.tokens, len(prompt)
         reused = at = len(tokens)
@@ -237,6 +239,8 @@ class Prefiller:
             at = end
             if at in marks and self.prefix_cache is not None:
                 self.prefix_cache.mark(tokens)
+            if keeps and self.prefix_cache is not None and not self.prefix_cache.needs_snapshots:
+                self.save(stop)
             emit(Prefilling(at, total, reused))
         if ahead:
             self.resident.ahead += total - reused

@@ -21,12 +21,13 @@ EMIT_SECONDS = 0.033
 class ReplyEmitter:
     """Batches text events. `tokens`: the number so far; `first_at`: the time of the first."""
 
-    def __init__(self, emit: Emit) -> None:
+    def __init__(self, emit: Emit, began: float | None = None, tokens: int = 0) -> None:
+        """`began`: the time of the request, if that is not now; `tokens` were passed on before."""
         self._emit = emit
-        self._started = time.perf_counter()
+        self.began = time.perf_counter() if began is None else began
         self._waiting: list[TextPiece] = []
         self._last = 0.0
-        self.tokens = 0
+        self.tokens = tokens
         self.first_at: float | None = None
         self._thinking_since: float | None = None
         self._thought: float | None = None
@@ -38,7 +39,12 @@ class ReplyEmitter:
 
     @property
     def first_token_seconds(self) -> float | None:
-        return None if self.first_at is None else self.first_at - self._started
+        return None if self.first_at is None else self.first_at - self.began
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the first token."""
+        return 0.0 if self.first_at is None else time.perf_counter() - self.first_at
 
     @property
     def reasoning_seconds(self) -> float | None:

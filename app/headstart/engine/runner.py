@@ -1,6 +1,7 @@
 """The engine thread: a priority queue of requests, one at a time; events return to asyncio.
 
-`Runner.stream` is called on the event loop's thread; only the engine thread touches the generator.
+`Runner.stream` may be called on two threads, each with an event loop of its own: the window's, and
+that of the server for other programs. Only the engine thread touches the generator.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from enum import IntEnum
 from headstart.core.events import Emit, Failed, GenerationEvent, InMemory
 from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
 from headstart.core.told import told
-from headstart.engine.generator import Generator
+from headstart.engine.generator import GaveWay, Generator
 from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream, final_event
 
@@ -36,6 +37,9 @@ class Priority(IntEnum):
     """Lower runs first."""
 
     REQUEST = 0
+    # other programs' requests, and their short ones without tools (titles)
+    SERVED = 5
+    SIDE = 6
     PRELOAD = 10
     AHEAD = 20
     # nobody waits for it
@@ -61,10 +65,12 @@ class Runner:
         self._turn = 0
         self._thread = _start(self._run)
 
-    def stream(self, request: GenerationRequest) -> Stream:
-        """Run one turn; the last event is Finished or Failed."""
+    def stream(self, request: GenerationRequest, side: bool = False) -> Stream:
+        """Run one turn; the last event is Finished or Failed. A served request comes after the
+        window's, for which it pauses, and one on the `side` after those."""
+        served = Priority.SIDE if side else Priority.SERVED
         return self._submit(
-            Priority.REQUEST,
+            served if request.served else Priority.REQUEST,
             lambda emit, stop: self._made().generate(request, emit, stop),
         )
 
@@ -177,6 +183,8 @@ class Runner:
         current = self._current
         if current is not None and current[0] is Priority.AHEAD and priority <= Priority.AHEAD:
             current[1].cancel()
+        if current is not None and _makes_way(current[0], priority):
+            current[1].token.give_way()
         return stream
 
     def _waiting(self, upto: Priority) -> bool:
@@ -215,9 +223,14 @@ class Runner:
                 stream.cancel()
             if self._closing:
                 stream.cancel()
-            _perform(work, stream)
+            if _makes_way(Priority(priority), Priority.REQUEST) and self._waiting(Priority.REQUEST):
+                stream.token.give_way()
+            gave_way = _perform(work, stream)
             if turn == self._turn:
                 self._current = None
+            if gave_way:
+                # its number keeps it before all later ones
+                self._queue.put(job)
         generator = self._made_before()
         if generator is not None:
             generator.close()
@@ -265,14 +278,24 @@ def _start(run: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def _perform(work: _Work, stream: Stream) -> None:
-    """Run one job; its stream always ends with one final event."""
+def _makes_way(current: Priority, other: Priority) -> bool:
+    """True if a running job pauses for another."""
+    return current in (Priority.SERVED, Priority.SIDE) and other is Priority.REQUEST
+
+
+def _perform(work: _Work, stream: Stream) -> bool:
+    """Run one job; its stream always ends with one final event, unless the job gave way: then this
+    is True, and it is to run again."""
     try:
         work(stream.put, stream.token)
+    except GaveWay:
+        if stream.pause():
+            return True
     except BaseException as error:
         stream.put(final_event(error))
         if not isinstance(error, Exception):
             # this ends the thread, and `stuck` notices
+            stream.put(None)
             raise
-    finally:
-        stream.put(None)
+    stream.put(None)
+    return False

@@ -30,6 +30,8 @@ class StopSignal:
         self.looked_at = time.monotonic()
         # true during work that cannot be interrupted
         self.patient = False
+        # true while more urgent work waits for this one to pause
+        self.gives_way = False
 
     @property
     def stopped(self) -> bool:
@@ -50,6 +52,18 @@ class StopSignal:
         for signal in within:
             signal.stop()
 
+    def give_way(self) -> None:
+        """From any thread: the work is to pause, and goes on later."""
+        with self._lock:
+            self.gives_way = True
+            if self._abort is not None:
+                self._abort()
+
+    def gave_way(self) -> None:
+        """The work has paused."""
+        with self._lock:
+            self.gives_way = False
+
     def within(self, seconds: float) -> StopSignal:
         """A signal that also stops after `seconds`."""
         signal = StopSignal(seconds, self._clock)
@@ -59,10 +73,10 @@ class StopSignal:
         return signal
 
     def set_abort(self, abort: Callable[[], None] | None) -> None:
-        """Call `abort` on `stop` (at once if already stopped); None removes it."""
+        """Call `abort` on `stop` and `give_way` (at once if already asked); None removes it."""
         with self._lock:
             self._abort = abort
-            if abort is not None and self.stopped:
+            if abort is not None and (self.stopped or self.gives_way):
                 abort()
 
     @contextlib.contextmanager

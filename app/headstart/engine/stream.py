@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem, ran_out_of_memory
-from headstart.core.events import Failed, Finished, GenerationEvent
+from headstart.core.events import Failed, Finished, GenerationEvent, Waiting
 from headstart.core.told import told
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.stop import StopSignal
@@ -44,6 +44,18 @@ class Stream:
         with self._lock:
             self._started = not self._ended
             return self._started
+
+    def pause(self) -> bool:
+        """From the working thread: the job gave way, and waits again. False if it was cancelled
+        meanwhile; its last event is then put."""
+        with self._lock:
+            self.token.gave_way()
+            if self.token.stopped:
+                self.put(Finished(_NOTHING))
+                return False
+            self._started = False
+            self.put(Waiting())
+            return True
 
     def __aiter__(self) -> AsyncIterator[GenerationEvent]:
         return self._iterate()

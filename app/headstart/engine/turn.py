@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from headstart.core.chats.parts import Origin
-from headstart.core.chats.values import FinishReason, PrefixStats, Role, TurnStats
+from headstart.core.chats.values import FinishReason, SpeculationStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     ContextUse,
@@ -24,30 +24,33 @@ from headstart.core.events import (
     Prefilling,
     Speculating,
 )
-from headstart.core.requests import GenerationRequest, PromptMessage, WrittenSoFar
+from headstart.core.requests import GenerationRequest, WrittenSoFar
 from headstart.core.settings.schema import Sampling
-from headstart.core.told import Told, told
+from headstart.core.told import told
 from headstart.engine.call_memory import WrittenStep, call_key, numbered
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.constraints.tool_rules import AllRules
 from headstart.engine.decoder import Constraint, ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting
+from headstart.engine.markup.formats import UNMARKED
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Prefiller
-from headstart.engine.prefill_ahead import sure_tokens
-from headstart.engine.prefix.restoring import Restored
 from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reply_emitter import ReplyEmitter
+from headstart.engine.snapshot_positions import snapshot_positions
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.sources import Drawing
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
+from headstart.engine.turn_account import PausedTurn, TurnAccount, TurnPaused
 
 # drafting stats are emitted less often than text
 SPECULATING_SECONDS = 0.25
 # from this share on the user is warned that the context is nearly full
 WARN_SHARE = 0.85
+# seconds for keeping what a turn computed since it last kept anything, before it gives way
+PAUSE_SECONDS = 0.1
 
 
 class TurnParts(Struct, frozen=True):
@@ -67,8 +70,14 @@ class Turn:
     """The state of one generation; `run` is called once."""
 
     def __init__(
-        self, parts: TurnParts, request: GenerationRequest, emit: Emit, stop: StopSignal
+        self,
+        parts: TurnParts,
+        request: GenerationRequest,
+        emit: Emit,
+        stop: StopSignal,
+        paused: PausedTurn | None = None,
     ) -> None:
+        """`paused`: the turn where it gave way."""
         self._decoder = decoder = parts.decoder
         self._encoder = encoder = parts.encoder
         self._prefiller = prefiller = parts.prefiller
@@ -81,43 +90,32 @@ class Turn:
         self._speculation = parts.speculation
         self._speculator: Speculator | None = None
         self._size = decoder.facts.context_length
-        self._stop = (*request.sampling.stop, *parts.template_stop)
-        self._seed = (
-            random.getrandbits(32) % (2**32 - 1)
-            if request.sampling.seed is None
-            else request.sampling.seed
+        self._stop = (*request.sampling.stop, *(() if request.plain else parts.template_stop))
+        seed = request.sampling.seed
+        self._paused = paused or PausedTurn(
+            random.getrandbits(32) % (2**32 - 1) if seed is None else seed, TurnAccount()
         )
-        self._marks = encoder.marks_with(request.tools)
-        self._reply = ReplyEmitter(emit)
+        self._seed = self._paused.seed
+        self._account = self._paused.account
+        self._prompt: tuple[str, list[int]] | None = None
+        self._marks = {} if request.plain else encoder.marks_with(request.tools)
+        self._reply = ReplyEmitter(emit, self._paused.began, len(self._paused.generated))
         self._last_told = 0.0
-        self._generated: list[int] = []
-        self._prompt_tokens = 0
-        self._reused = 0
-        self._prefill_seconds = 0.0
+        self._generated: list[int] = list(self._paused.generated)
         self._warned = False
-        self._fitting = Fitting(
-            encoder,
-            prefiller.resident,
-            request,
-            self._size,
-        )
-        self._recomputed: tuple[int, Told | None] = (0, None)
-        self._came, self._ahead = Restored(), 0
+        self._fitting = Fitting(encoder, prefiller.resident, request, self._size)
 
     def run(self, on_read: Callable[[], None] = lambda: None) -> None:
-        """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit. `on_read` is
-        called once the prompt is prefilled."""
+        """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit, and GaveWay
+        where it paused. `on_read` is called once the prompt is prefilled."""
         finish = FinishReason.CANCELLED
         stream = self._stream()
         self._signal.set_abort(self._abort)
         try:
             self._prefiller.enter(self._request.chat_id, self._request.retention)
-            rendered, prompt = self._fitting.fit(self._request.reply_so_far, self._emit)
-            self._prompt_tokens = len(prompt)
-            stream.follow(*self._fitting.start)
-            self._reused = self._prefill(prompt)
+            rendered, prompt = self._prompt = self._begin(stream)
+            self._prefill([*prompt, *self._generated], first=self._paused.prompt is None)
             on_read()
-            self._account()
             finish = self._generate(rendered, prompt, stream)
         except DecodeAborted:
             pass
@@ -127,59 +125,82 @@ class Turn:
             self._decoder.clear_abort()
             self._speculation.clear_abort()
             self._prefiller.synchronize()
-            self._reply.add(stream.finish(ended=finish is FinishReason.END))
+            pauses = self._gives_way and finish is FinishReason.CANCELLED
+            if not pauses:
+                self._reply.add(stream.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
+        if pauses:
+            raise self._pause()
         self._emit(ContextUse(len(self._resident.tokens), self._size))
         curve = self._speculation.curve(len(self._resident.tokens))
         if curve is not None and self._request.load.draft is not None:
             self._emit(curve)
-        self._emit(Finished(self._stats(finish)))
+        seed = self._seed if self._request.sampling.temperature > 0 else None
+        stats = self._account.stats(finish, self._reply, self._speculated, seed)
+        self._emit(Finished(stats, stream.stopped_by))
+
+    def _begin(self, stream: TextStream) -> tuple[str, list[int]]:
+        """The prompt as text and tokens, with `stream` at the position of the next token."""
+        found = self._paused.prompt
+        if found is None:
+            found = self._fitting.fit(self._request.reply_so_far, self._emit)
+            self._account.rendered(len(found[1]))
+        else:
+            self._fitting.begin_at(self._paused.start)
+        stream.follow(*self._fitting.start)
+        for token in self._generated:
+            # its text was passed on before the turn gave way
+            stream.push(self._decoder.piece(token), Origin.TARGET, self._marks.get(token))
+        return found
+
+    @property
+    def _gives_way(self) -> bool:
+        return self._signal.gives_way and not self._signal.stopped
+
+    def _pause(self) -> TurnPaused:
+        """Keep what is computed, and all that decides the next token."""
+        self._prefiller.save(StopSignal(PAUSE_SECONDS))
+        account = self._account.paused(self._reply, self._speculated)
+        start, began = self._fitting.start, self._reply.began
+        return TurnPaused(
+            PausedTurn(self._seed, account, self._prompt, start, tuple(self._generated), began)
+        )
 
     def _abort(self) -> None:
         self._decoder.abort()
         self._speculation.abort()
 
-    def _prefill(self, prompt: list[int]) -> int:
-        """Make the KV state hold `prompt`; the last row's logits are ready afterwards.
-
-        Returns the number of reused tokens.
-        """
+    def _prefill(self, prompt: list[int], first: bool = False) -> None:
+        """Make the KV state hold `prompt`; the last row's logits are ready afterwards. `first`: the
+        stats describe this prompt."""
         began = time.perf_counter()
         # the last token is always decoded, to get its logits
         common = self._prefiller.reuse(prompt[:-1], self._signal)
         total = len(prompt)
+        if first:
+            self._account.restored(common, self._resident)
         self._emit(Prefilling(common, total, common))
         self._emit(ContextUse(total, self._size))
         self._prefiller.prefill(
             prompt,
             self._emit,
             self._signal,
-            positions=self._positions(total),
+            positions=self._positions(prompt),
+            keeps=self._request.served,
         )
-        self._prefill_seconds += time.perf_counter() - began
-        return common
+        self._account.prefill_seconds += time.perf_counter() - began
 
-    def _positions(self, total: int) -> list[int]:
-        """Positions at which an edit of the last question, or another reply to it, would begin."""
-        prefix_cache = self._prefiller.prefix_cache
-        if prefix_cache is None or not prefix_cache.needs_snapshots:
-            return []
+    def _positions(self, prompt: Sequence[int]) -> list[int]:
+        request, others = self._request, list[Sequence[int]]()
+        if request.served and self._tracer is not None:
+            others = self._tracer.others(request.chat_id)
         kept = self._fitting.kept
-        last = next(
-            (index for index in reversed(range(len(kept))) if kept[index].role is Role.USER), None
-        )
-        if last is None:
-            return [total]
-
-        def encode(messages: Sequence[PromptMessage]) -> list[int]:
-            request = self._request
-            rendered = self._encoder.render(messages, request.thinking, request.tools)
-            return self._encoder.encode(rendered)
-
-        return [len(sure_tokens(encode, kept[:last], "")), total]
+        return snapshot_positions(self._prefiller, self._encoder, request, kept, prompt, others)
 
     def _stream(self) -> TextStream:
         encoder, tools = self._encoder, self._request.tools
+        if self._request.plain:
+            return TextStream(self._stop, UNMARKED)
         marks = frozenset(encoder.marks_with(tools).values())
         schemas = tools.schemas if tools else None
         return TextStream(self._stop, encoder.form_with(tools), marks, schemas)
@@ -188,8 +209,10 @@ class Turn:
         tokens, kept = self._resident.tokens, self._fitting.kept
         rules = self._all_rules()
         sampler = self._decoder.sampler(self._request.sampling, self._seed, constraint=rules)
+        finish: FinishReason | None = None
         try:
-            sampler.see(tokens)
+            sampler.see(tokens[: len(tokens) - len(self._generated)])
+            sampler.accept(self._generated)
             self._speculator = self._speculation.begin(
                 self._request,
                 tokens,
@@ -201,12 +224,15 @@ class Turn:
         finally:
             sampler.close()
             self._speculation.end()
-            # however the reply ended: the next turn finds these tokens again
-            self._remember_reply(rendered, stream)
-            if self._tracer is not None:
-                self._recomputed = self._tracer.explain(
-                    self._request, kept, rendered, prompt, self._reused
+            ended = finish not in (None, FinishReason.CANCELLED) or not self._gives_way
+            if ended:
+                # however the reply ended: the next turn finds these tokens again
+                self._remember_reply(rendered, stream)
+            if ended and self._tracer is not None:
+                found = self._tracer.explain(
+                    self._request, kept, rendered, prompt, self._account.reused
                 )
+                self._account.explained(found)
                 text = self._so_far(stream).text
                 self._tracer.remember(self._request, self._fitting.kept, text, tokens)
         return finish
@@ -278,7 +304,7 @@ class Turn:
                     speculator.cut(position + count)
                     return finish
             self._flush()
-            if self._signal.stopped:
+            if self._signal.stopped or self._signal.gives_way:
                 return FinishReason.CANCELLED
             try:
                 position = speculator.position
@@ -328,7 +354,7 @@ class Turn:
             return False
         self._prefill(prompt)
         # the stats describe the original prompt
-        self._resident.restored, self._resident.ahead = Restored(), 0
+        TurnAccount().take_sources(self._resident)
         return True
 
     def _warn_when_nearly_full(self) -> None:
@@ -362,35 +388,6 @@ class Turn:
                 )
             )
 
-    def _stats(self, finish: FinishReason) -> TurnStats:
-        ended, first_at = time.perf_counter(), self._reply.first_at
-        return TurnStats(
-            finish=finish,
-            prompt_tokens=self._prompt_tokens,
-            reused_tokens=self._reused,
-            prefill_seconds=self._prefill_seconds,
-            first_token_seconds=self._reply.first_token_seconds,
-            reasoning_seconds=self._reply.reasoning_seconds,
-            generated_tokens=len(self._generated),
-            generate_seconds=0.0 if first_at is None else ended - first_at,
-            seed=self._seed if self._request.sampling.temperature > 0 else None,
-            speculation=None if self._speculator is None else self._speculator.tally.stats,
-            prefix=self._prefix_stats(),
-        )
-
-    def _prefix_stats(self) -> PrefixStats:
-        came, reused = self._came, self._reused
-        from_disk = min(came.from_disk, reused)
-        return PrefixStats(
-            from_memory=min(came.from_memory, reused - from_disk),
-            from_disk=from_disk,
-            ahead=min(self._ahead, reused - from_disk),
-            recomputed=self._recomputed[0],
-            reason=self._recomputed[1],
-        )
-
-    def _account(self) -> None:
-        """Sources of the reused tokens since the last reply."""
-        resident = self._resident
-        self._came, self._ahead = resident.restored, resident.ahead
-        resident.restored, resident.ahead = Restored(), 0
+    @property
+    def _speculated(self) -> SpeculationStats | None:
+        return None if self._speculator is None else self._speculator.tally.stats

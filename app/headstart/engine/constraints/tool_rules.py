@@ -40,7 +40,7 @@ class CallGrammars:
         self._tokenizers = tokenizers
         self._pieces = pieces
         named = tools.choice.choosing is Choosing.NAMED
-        self._specs = [spec for spec in tools.specs if not named or spec.name == tools.choice.name]
+        self._specs = [spec for spec in tools.every if not named or spec.name == tools.choice.name]
         opens = () if way.form.bare or way.form.header else way.form.opens
         self._mark = next((mark for mark in opens if way.example.startswith(mark)), "")
         # the tool's name, or that a call follows, stands in a header

@@ -99,6 +99,9 @@ def _tags(
     return ReplyFormat(opening, marks, f"{opening}\n", turns, begins, signs=signs or (opening,))
 
 
+# text without a chat template: nothing in it is a mark
+UNMARKED = ReplyFormat("plain", {}, "", "")
+
 THINK = _tags("<think>", "</think>")
 
 FORMATS = (

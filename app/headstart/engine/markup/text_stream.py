@@ -60,6 +60,7 @@ class TextStream:
         self._written: dict[PartKind, list[str]] = {PartKind.TEXT: [], PartKind.REASONING: []}
         self._marks = self._expected()
         self.stopped = False
+        self.stopped_by = ""
 
     @property
     def text(self) -> str:
@@ -171,7 +172,8 @@ class TextStream:
             at, mark = min(found, key=lambda one: (one[0], -len(one[1])))
             if mark in self._stop:
                 self._take(at, pieces)
-                self._held, self._runs, self.stopped = "", [], True
+                self._held, self._runs = "", []
+                self.stopped, self.stopped_by = True, mark
                 return pieces
             if _in_argument(self.call, mark, self._held[:at]):
                 self._take(at + len(mark), pieces)

@@ -92,6 +92,15 @@ class Tracer:
         users = (item.key for item in before.messages if item.role == Role.USER.value)
         return next(users, None)
 
+    def others(self, chat_id: str | None) -> list[Sequence[int]]:
+        """The last tokens of other chats with this model, the latest first."""
+        known = self._memory.tokens.items()
+        return [
+            tokens
+            for key, (namespace, tokens) in reversed(known)
+            if key != chat_id and namespace == self._namespace
+        ]
+
     def remember(
         self,
         request: GenerationRequest,
