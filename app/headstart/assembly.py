@@ -22,6 +22,7 @@ from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
 from headstart.home import Home
+from headstart.server.thread import ServerThread
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.adapters.running import RunningFile
@@ -79,7 +80,7 @@ async def open_app(
         home.database, home.backups, home.blobs, home.settings, home.known_models, home.temporary
     )
     weights = ModelLocations(
-        hub, home.known_models, home.downloads, home.temporary, places, home.log
+        hub, home.known_models, home.downloads, home.temporary, places, home.log, ServerThread()
     )
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store.controls, weights
@@ -134,6 +135,7 @@ def _start(window: MainWindow, controllers: Controllers, services: Services) -> 
         controllers.wake()
         services.mirror.wake()
         services.finding.start()
+        services.serving.begin()
         window.transcript.host.highlighter.prepare()
 
     controllers.chat_list.listed.connect(wake, Qt.ConnectionType.SingleShotConnection)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import keyring
-import keyring.backend
 import pytest
 
 from headstart.assembly import App
@@ -38,31 +37,13 @@ from tests.support.driver import (
     use_sampling,
     words_shown,
 )
+from tests.support.keyrings import MemoryKeyring
 from tests.support.prefix_engine import prose
 from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer
 from tests.support.sheets import asked
 
 STORY = "".join(WORDS)
 KEY = "sk-a-key-that-must-not-be-in-any-file"
-
-
-class MemoryKeyring(keyring.backend.KeyringBackend):
-    """A keychain that ends with the test."""
-
-    priority = 1.0
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.kept[service, username]
 
 
 @pytest.fixture(autouse=True)

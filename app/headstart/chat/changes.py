@@ -175,6 +175,14 @@ class Trouble(Struct, frozen=True):
     told: Told
 
 
+class ServerChanged(Struct, frozen=True):
+    """The server for other programs opened, closed or failed."""
+
+
+class ServedEnded(Struct, frozen=True):
+    """Another program's request ended."""
+
+
 Change = (
     ChatChanged
     | IndexChanged
@@ -197,4 +205,6 @@ Change = (
     | DownloadEnded
     | ReplyEnded
     | Trouble
+    | ServerChanged
+    | ServedEnded
 )

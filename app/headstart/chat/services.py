@@ -38,6 +38,8 @@ from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.reporting import Reporting
 from headstart.chat.servers import Servers
+from headstart.chat.serving.office import Door
+from headstart.chat.serving.serving import Serving, make_serving
 from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
@@ -86,6 +88,7 @@ class Services(Struct, frozen=True):
     downloads: Downloads
     updates: Updates
     reporting: Reporting
+    serving: Serving
     ending: Ending
 
 
@@ -103,6 +106,7 @@ class Ending:
     async def close(self, services: Services) -> None:
         """Stop and store all replies, then end the engine."""
         self._background.closing = True
+        await services.serving.close()
         services.local.close()
         services.servers.close()
         await services.downloads.close()
@@ -129,6 +133,8 @@ class ModelLocations(Struct, frozen=True):
     scratch: Path | None = None
     places: Places | None = None
     log: Path | None = None
+    # the server for other programs
+    door: Door | None = None
 
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[ModelFolder]:
@@ -153,21 +159,20 @@ def make_services(
     prefix_controls: PrefixControls | None = None,
     weights: ModelLocations | None = None,
 ) -> Services:
-    """Make all services. `runner` runs local models; no KV is kept without `prefix_controls`."""
+    """Make all services; no KV is kept without `prefix_controls`."""
     weights = weights or ModelLocations(Hub(keychain, preferences))
-    broadcast, background = Broadcast(), Background()
-    databases = Databases(storage, broadcast)
-    branches = Branches(databases, broadcast)
+    broadcast, background, shelf = Broadcast(), Background(), weights.shelf(preferences)
+    branches = Branches(databases := Databases(storage, broadcast), broadcast)
     replies = Replies(databases, branches, broadcast, background)
     servers = Servers(preferences, keychain, session := RemoteSession(keychain.get))
-    shelf = weights.shelf(preferences)
     models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_controls, preferences, broadcast)
+    parts = storage, prefixes, preferences, broadcast, background
     sources = ModelSources(models, ChatImages(databases))
     local = make_local_models(runner, sources, branches, preferences, broadcast, background)
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
-    server_drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
-    remote = ServerAnswerer(session, servers, preferences, sources.images, server_drafts)
+    drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
+    remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
     tools = make_tools(databases, finding, preferences, branches, (models, local.answerer))
     answering = Answering(models, local.answerer, remote, tools.desk)
@@ -203,5 +208,6 @@ def make_services(
         downloads=Downloads(weights.hub, weights.book, preferences, broadcast),
         updates=Updates(preferences),
         reporting=Reporting(weights.log, preferences),
+        serving=make_serving(weights.door, runner, keychain, (models, local), parts),
         ending=Ending(databases, background, runner, session),
     )

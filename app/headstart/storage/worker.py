@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from headstart.storage.profiles import ProfileTable
     from headstart.storage.rescue.copies import DailyCopies
     from headstart.storage.search import SearchTable
+    from headstart.storage.sessions import SessionTable
     from headstart.storage.transfers import TransferTable
     from headstart.storage.unsent import UnsentTable
 
@@ -50,6 +51,7 @@ class Store(Struct, frozen=True):
     messages: MessageTable
     profiles: ProfileTable
     prefixes: PrefixTable
+    sessions: SessionTable
     transfers: TransferTable
     branches: BranchTable
     search: SearchTable
@@ -199,6 +201,7 @@ class Storage:
         from headstart.storage.profiles import ProfileTable
         from headstart.storage.rescue.opening import Opened, open_beside, open_home
         from headstart.storage.search import SearchTable
+        from headstart.storage.sessions import SessionTable
         from headstart.storage.transfers import TransferTable
         from headstart.storage.unsent import UnsentTable
 
@@ -216,6 +219,7 @@ class Storage:
             messages,
             ProfileTable(engine),
             PrefixTable(engine),
+            SessionTable(engine),
             transfers,
             BranchTable(engine, messages, transfers),
             SearchTable(engine),

@@ -61,6 +61,7 @@ class Seconds:
     def __init__(self, folder: Path, library: LibrarySettings) -> None:
         self.unloaded: list[list[str]] = []
         self.writing = self.loading = False
+        self.served: set[str] = set()
         self.broadcast, self.background = Broadcast(), ManualBackground()
         settings = changed(Settings(), library=library)
         preferences = Preferences(settings, SettingsFile(folder / "settings.json"))

@@ -16,6 +16,7 @@ from headstart.core.settings.fields import describe
 from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.prefix import PrefixSettings
 from headstart.core.settings.schema import EngineSettings, Sampling, Settings, Speculation
+from headstart.core.settings.server import ServerSettings
 from headstart.core.told import Told, about, from_stored, told
 from headstart.core.updates import UpdateSettings
 from headstart.core.wording import catalogue, worded
@@ -37,6 +38,7 @@ STRUCTS = {
         LibrarySettings,
         PrefixSettings,
         Sampling,
+        ServerSettings,
         Settings,
         Speculation,
         UpdateSettings,

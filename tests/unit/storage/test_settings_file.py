@@ -18,6 +18,7 @@ from headstart.core.settings.schema import (
     Speculation,
     changed,
 )
+from headstart.core.settings.server import ServerSettings
 from headstart.core.updates import UpdateSettings
 from headstart.storage.adapters.settings_file import SettingsFile
 
@@ -91,6 +92,9 @@ def test_every_described_default_is_within_its_bounds() -> None:
         assert info.minimum <= info.default <= info.maximum
 
 
+_PARTS = ("sampling", "engine", "speculation", "prefix", "library", "updates", "server")
+
+
 def test_every_setting_is_in_the_docs() -> None:
     text = (Path(__file__).parents[3] / "docs" / "settings.md").read_text(encoding="utf-8")
     kinds = (
@@ -100,8 +104,9 @@ def test_every_setting_is_in_the_docs() -> None:
         (Speculation, "speculation."),
         (LibrarySettings, "library."),
         (UpdateSettings, "updates."),
+        (ServerSettings, "server."),
     )
     for kind, prefix in kinds:
         for name in kind.__struct_fields__:
-            if name not in ("sampling", "engine", "speculation", "prefix", "library", "updates"):
+            if name not in _PARTS:
                 assert f"`{prefix}{name}`" in text

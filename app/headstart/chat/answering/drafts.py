@@ -45,8 +45,11 @@ class Drafts:
             installed = await self._models.installed()
             whys = self._models.whys(installed)
             return await asyncio.to_thread(judged_for, target, installed, whys, engine)
-        if not isinstance(target, ModelRef):
-            return []
+        return await self.of(target) if isinstance(target, ModelRef) else []
+
+    async def of(self, target: ModelRef) -> list[DraftChoice]:
+        """Draft candidates for a model on this computer."""
+        engine = self._preferences.current.engine
         installed, heads = await self._models.installed(), await self._models.heads()
         whys = self._models.whys(installed)
         found = await asyncio.to_thread(judged, target, installed, heads, whys, engine)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from headstart.chat.answering.loading import Loader
 from headstart.chat.background import Background, Timer
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ModelsLoaded, ReplyEnded
+from headstart.chat.changes import ModelsLoaded, ReplyEnded, ServedEnded
 from headstart.chat.preferences import Preferences
 
 
@@ -25,6 +25,7 @@ class IdleUnload:
         self._loaded: tuple[str, ...] = ()
         broadcast.on(ModelsLoaded, self._on_loaded)
         broadcast.on(ReplyEnded, lambda _change: self._wait())
+        broadcast.on(ServedEnded, lambda _change: self._wait())
         preferences.listen(lambda _settings: self._wait(), "library")
 
     def close(self) -> None:
@@ -45,7 +46,7 @@ class IdleUnload:
         if self._loader.writing:
             # the end of the reply restarts the wait
             return
-        if self._loader.loading:
+        if self._loader.loading or self._loader.served:
             self._wait()
             return
         kept = self._preferences.current.library.kept

@@ -55,6 +55,8 @@ class Loader:
         # the engine's last snapshot; the most recently used model comes last
         self._memory: tuple[ResidentModel, ...] = ()
         self._writing: dict[str, Asked] = {}
+        # keys of other programs' replies
+        self.served: set[str] = set()
         self._thinking: dict[str, tuple[Thinking, ...]] = {}
         self._make_way: list[Callable[[], None]] = []
         self._closing = False
@@ -91,7 +93,12 @@ class Loader:
     @property
     def busy(self) -> bool:
         """True if no work can be done ahead now."""
-        return self.writing or (self._held_back and self.idle)
+        return self.writing or bool(self.served) or (self._held_back and self.idle)
+
+    @property
+    def contexts(self) -> dict[str, int]:
+        """Tokens of context of each loaded model, by key."""
+        return {one.model.key: one.context for one in self._memory}
 
     def thinking(self, key: str) -> tuple[Thinking, ...]:
         """Thinking modes the model understands; empty until it was loaded once."""
@@ -166,6 +173,13 @@ class Loader:
         for listener in self._make_way:
             listener()
         self._writing[asked.chat.id] = asked
+
+    def begin_served(self, key: str, wanted: LoadRequest) -> None:
+        """Make way for another program's request in the same way."""
+        self.cancel(unless=wanted)
+        for listener in self._make_way:
+            listener()
+        self.served.add(key)
 
     def end_reply(self, chat_id: str) -> Asked | None:
         """Forget a stored reply; return its request if this computer wrote it."""

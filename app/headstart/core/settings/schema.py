@@ -21,6 +21,7 @@ from headstart.core.settings.sampling import MOST_BIASES as MOST_BIASES
 from headstart.core.settings.sampling import Bias as Bias
 from headstart.core.settings.sampling import Sampling as Sampling
 from headstart.core.settings.sampling import SamplingChoice as SamplingChoice
+from headstart.core.settings.server import ServerSettings as ServerSettings
 from headstart.core.settings.speculation import Speculation as Speculation
 from headstart.core.updates import UpdateSettings
 
@@ -139,6 +140,8 @@ class Settings(Struct, frozen=True):
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = PROMPTS
     library: LibrarySettings = field(default_factory=LibrarySettings)
     updates: UpdateSettings = field(default_factory=UpdateSettings)
+    # the server for other programs
+    server: ServerSettings = field(default_factory=ServerSettings)
     # servers that the user added
     connections: tuple[Connection, ...] = ()
     # whether drafted text is highlighted in replies

@@ -120,4 +120,16 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "timeout (under Settings, Servers)."
         ),
     ),
+    "server-closed": (
+        "The server for other programs is switched off.",
+        "Switch it on first.",
+    ),
+    "server-not-open": (
+        "The server for other programs cannot open on port {port}: {reason}.",
+        "Another program may use this port: choose another one under Settings, Server.",
+    ),
+    "server-not-tried": (
+        "The server did not answer the test: {reason}",
+        "",
+    ),
 }

@@ -123,6 +123,29 @@ SETTINGS: dict[str, tuple[str, str]] = {
     ),
     "LibrarySettings.unload_minutes:special": ("never", ""),
     "LibrarySettings.unload_minutes:unit": ("{count:plural one=minute|other=minutes}", ""),
+    "ServerSettings.on": ("Local server", "Other programs use your models through it"),
+    "ServerSettings.port": (
+        "Port",
+        "1234 is LM Studio’s and 11434 Ollama’s: some programs look there",
+    ),
+    "ServerSettings.model": ("Model", "Answers where a program names no installed one"),
+    "ServerSettings.any_model": (
+        "Load models by name",
+        "A program that names another installed model gets that one",
+    ),
+    "ServerSettings.draft": ("Drafting", ""),
+    "ServerSettings.network": (
+        "Other computers too",
+        "Everybody in your network who has the key can use your models",
+    ),
+    "ServerSettings.origins": (
+        "Web pages that may ask",
+        "Their addresses, such as app://obsidian.md",
+    ),
+    "ServerSettings.keep_prompts": (
+        "Keep programs’ prompts on disk",
+        "After a restart nothing of them is processed again",
+    ),
     "PrefixSettings.on_disk": (
         "Prompt cache on disk",
         "Saves recomputing after a restart",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from sqlalchemy import Engine, bindparam, delete, func, select, update
+from msgspec import Struct
+from sqlalchemy import Connection, Engine, Table, bindparam, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from headstart.core.chats.values import now_ms
 from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
+from headstart.core.serving.session import KEPT_MS, is_session
 from headstart.storage.tables.definitions import (
     chats,
     prefix_records,
@@ -15,6 +18,9 @@ from headstart.storage.tables.definitions import (
     prefix_traces,
     prefix_uses,
     prefix_written,
+    server_reply_tokens,
+    server_sessions,
+    server_traces,
 )
 
 # number of days for which "written today" is kept
@@ -26,10 +32,15 @@ class PrefixTable:
         self._engine = engine
 
     def load(self) -> IndexState:
-        """The whole index, after dropping the uses of purged chats."""
+        """The whole index, after dropping the uses of purged chats and of old sessions."""
         with self._engine.begin() as connection:
+            old = server_sessions.c.used_at < now_ms() - KEPT_MS
+            connection.execute(delete(server_sessions).where(old))
             connection.execute(
-                delete(prefix_uses).where(prefix_uses.c.chat_id.not_in(select(chats.c.id)))
+                delete(prefix_uses).where(
+                    prefix_uses.c.chat_id.not_in(select(chats.c.id)),
+                    prefix_uses.c.chat_id.not_in(select(server_sessions.c.id)),
+                )
             )
             records = [
                 RecordInfo(
@@ -103,9 +114,10 @@ class PrefixTable:
                 connection.execute(delete(prefix_records).where(prefix_records.c.key == key))
 
     def forget_chat(self, chat_id: str) -> None:
+        kept = _Kept.of(chat_id)
         with self._engine.begin() as connection:
             connection.execute(delete(prefix_uses).where(prefix_uses.c.chat_id == chat_id))
-            for table in (prefix_traces, prefix_reply_tokens):
+            for table in (kept.traces, kept.tokens):
                 connection.execute(delete(table).where(table.c.chat_id == chat_id))
 
     def release(self, chat_id: str, key: bytes) -> None:
@@ -117,14 +129,13 @@ class PrefixTable:
             )
 
     def load_trace(self, chat_id: str) -> bytes | None:
+        table = _Kept.of(chat_id).traces.c
         with self._engine.begin() as connection:
-            data = connection.execute(
-                select(prefix_traces.c.data).where(prefix_traces.c.chat_id == chat_id)
-            ).scalar()
+            data = connection.execute(select(table.data).where(table.chat_id == chat_id)).scalar()
         return None if data is None else str(data).encode()
 
     def load_reply_tokens(self, chat_id: str) -> list[tuple[bytes, bytes]]:
-        table = prefix_reply_tokens.c
+        table = _Kept.of(chat_id).tokens.c
         with self._engine.begin() as connection:
             rows = connection.execute(
                 select(table.digest, table.tokens).where(table.chat_id == chat_id)
@@ -132,23 +143,38 @@ class PrefixTable:
             return [(row.digest, row.tokens) for row in rows]
 
     def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
-        values = insert(prefix_reply_tokens).values(chat_id=chat_id, digest=digest, tokens=tokens)
+        kept = _Kept.of(chat_id)
+        values = insert(kept.tokens).values(chat_id=chat_id, digest=digest, tokens=tokens)
         with self._engine.begin() as connection:
-            there = connection.execute(
-                select(func.count()).select_from(chats).where(chats.c.id == chat_id)
-            ).scalar()
-            if there:
+            if kept.has(connection, chat_id):
                 connection.execute(values.prefix_with("OR REPLACE"))
 
     def save_trace(self, chat_id: str, data: bytes) -> None:
-        row = insert(prefix_traces).values(chat_id=chat_id, data=data.decode())
+        kept = _Kept.of(chat_id)
+        row = insert(kept.traces).values(chat_id=chat_id, data=data.decode())
         with self._engine.begin() as connection:
-            there = connection.execute(
-                select(func.count()).select_from(chats).where(chats.c.id == chat_id)
-            ).scalar()
-            if there:
+            if kept.has(connection, chat_id):
                 connection.execute(
                     row.on_conflict_do_update(
                         index_elements=["chat_id"], set_={"data": row.excluded.data}
                     )
                 )
+
+
+class _Kept(Struct, frozen=True):
+    """The tables of chats, or those of other programs' sessions."""
+
+    owners: Table
+    traces: Table
+    tokens: Table
+
+    @staticmethod
+    def of(owner: str) -> _Kept:
+        if is_session(owner):
+            return _Kept(server_sessions, server_traces, server_reply_tokens)
+        return _Kept(chats, prefix_traces, prefix_reply_tokens)
+
+    def has(self, connection: Connection, owner: str) -> bool:
+        table = self.owners
+        wanted = select(func.count()).select_from(table).where(table.c.id == owner)
+        return bool(connection.execute(wanted).scalar())

@@ -215,6 +215,30 @@ prefix_reply_tokens = Table(
     Column("tokens", LargeBinary, nullable=False),
 )
 
+# sessions of other programs, with the same for their prompts and replies
+server_sessions = Table(
+    "server_sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("program", Text, nullable=False),
+    Column("used_at", Integer, nullable=False),
+)
+
+server_traces = Table(
+    "server_traces",
+    metadata,
+    Column("chat_id", Text, ForeignKey("server_sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("data", Text, nullable=False),
+)
+
+server_reply_tokens = Table(
+    "server_spellings",
+    metadata,
+    Column("chat_id", Text, ForeignKey("server_sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("digest", LargeBinary, primary_key=True),
+    Column("tokens", LargeBinary, nullable=False),
+)
+
 # text streamed since the message was opened; removed once its parts are written
 journal = Table(
     "journal",

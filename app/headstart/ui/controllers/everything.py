@@ -28,6 +28,7 @@ from headstart.ui.controllers.prefixes import PrefixesController
 from headstart.ui.controllers.queue import QueueController
 from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.controllers.reporting import ReportingController
+from headstart.ui.controllers.server import ServerController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
 from headstart.ui.controllers.tools import ToolsController
@@ -74,6 +75,7 @@ class Controllers(Struct, frozen=True):
     updates: UpdatesController
     reporting: ReportingController
     tools: ToolsController
+    server: ServerController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -153,6 +155,7 @@ def make_controllers(services: Services) -> Controllers:
         updates=UpdatesController(services.updates, tasks),
         reporting=ReportingController(services.reporting, tasks),
         tools=ToolsController(services.tools, services.attaching, open_chat, tasks, broadcast),
+        server=ServerController(services.serving, tasks, broadcast),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

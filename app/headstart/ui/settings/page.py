@@ -35,6 +35,7 @@ from headstart.ui.settings.form import Page, SettingEntry
 from headstart.ui.settings.general_page import GeneralPage, SamplingRows
 from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.privacy_page import PrivacyPage
+from headstart.ui.settings.server_page import ServerPage
 from headstart.ui.settings.servers_page import ServersPage
 from headstart.ui.settings.shortcuts_page import Keys, ShortcutsPage
 from headstart.ui.settings.tools_page import ToolsPage
@@ -50,7 +51,8 @@ _ICONS = {
     "drafting": "zap",
     "cache": "database",
     "files": "folder-open",
-    "servers": "server",
+    "servers": "globe",
+    "server": "server",
     "tools": "wrench",
     "privacy": "shield",
     "shortcuts": "keyboard",
@@ -79,6 +81,7 @@ class SettingsPage(QWidget):
         self.cache = CachePage(settings, self._tell, self)
         self.files = FilesPage(settings, self._tell, self)
         self.servers = ServersPage(settings, self)
+        self.server = ServerPage(settings, self._tell, self)
         self.tools = ToolsPage(settings, self)
         self.privacy = PrivacyPage(settings, self._tell, self)
         self.shortcuts = ShortcutsPage(settings, keys, self)

@@ -34,6 +34,7 @@ class SettingsOpener(QObject):
         self._backups = controllers.backups
         self._updates = controllers.updates
         self._tools = controllers.tools
+        self._server = controllers.server
         self._reload = controllers.models.reload
         self._preferences = preferences
         # every key of the window, for the page that lists them
@@ -83,9 +84,11 @@ class SettingsOpener(QObject):
             (page.privacy.guide_wanted, "help.privacy"),
             (page.about_wanted, "help.about"),
             (page.tools.guide_wanted, "help.tools"),
+            (page.server.guide_wanted, "help.server"),
         ):
             signal.connect(lambda name=name: self.command_wanted.emit(name))
         self._connect_servers(page)
+        self._connect_server(page)
         self._connect_files(page)
         updates = self._updates
         updates.found.connect(lambda version, _page: self._show_update(_newer(version)))
@@ -119,6 +122,24 @@ class SettingsOpener(QObject):
         servers.result.connect(
             lambda which, text, more: (view.add_result if more else view.show_result)(which, text)
         )
+
+    def _connect_server(self, page: SettingsPage) -> None:
+        server, view = self._server, page.server
+        view.stop_wanted.connect(server.stop)
+        view.clear_wanted.connect(server.clear)
+        view.new_key_wanted.connect(server.new_key)
+        view.forget_wanted.connect(server.forget_kept)
+        view.test_wanted.connect(server.test)
+        server.changed.connect(view.show_state)
+        server.requests.connect(view.show_requests)
+        server.models_known.connect(view.show_models)
+        server.drafts_known.connect(view.show_drafts)
+        server.key_known.connect(view.show_key)
+        server.kept_known.connect(view.show_kept)
+        server.tested.connect(view.show_tested)
+        # nothing is read while the page is not on show
+        page.shown.connect(lambda name: server.watch(name == "server"))
+        self.closed.connect(lambda: server.watch(False))
 
     def _connect_files(self, page: SettingsPage) -> None:
         view, backups = page.files, self._backups

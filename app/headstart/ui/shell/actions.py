@@ -96,7 +96,8 @@ def _of_models(window: MainWindow) -> tuple[Command, ...]:
         ),
         Command("model.open_file", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", pill.ask_folder),
-        Command("model.servers", lambda: window.settings.open("servers"), "server"),
+        Command("model.servers", lambda: window.settings.open("servers"), "globe"),
+        Command("app.server", lambda: window.settings.open("server"), "server"),
         Command("model.drafting", window.show_drafting, "zap"),
         Command("cache.sizes", window.sizes.open, "database")
     )  # fmt: skip
@@ -149,6 +150,7 @@ def _of_help(window: MainWindow) -> tuple[Command, ...]:
             "shield",
         ),
         Command("help.tools", lambda: helping.guide("tools.md"), "wrench"),
+        Command("help.server", lambda: helping.guide("programs.md"), "server"),
         Command("help.keys", helping.keys, "keyboard", "Ctrl+/"),
         Command("app.news", window.news.open, "info"),
         Command("help.report", helping.report, "bug"),

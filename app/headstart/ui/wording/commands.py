@@ -45,6 +45,8 @@ WORDS: dict[str, str] = {
     "help.guide": "Guide",
     "help.privacy": "Guide: privacy",
     "help.tools": "Guide: tools",
+    "help.server": "Guide: other programs",
+    "app.server": "Local server for other programs…",
     "reply.answer_tool": "Answer a tool’s question",
     "chat.tools": "Tools of this chat",
     "help.keys": "Keyboard shortcuts",

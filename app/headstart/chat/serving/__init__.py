@@ -1,0 +1,1 @@
+"""Requests of other programs: admission, sessions, the list of requests, the server's switch."""

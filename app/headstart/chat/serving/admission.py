@@ -1,0 +1,216 @@
+"""Admission of other programs' requests: which model answers, with which draft and settings.
+
+On the event loop's thread of the window; the stream of an admitted request belongs to the loop that
+begins it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from headstart.chat.answering.judging import DraftChoice
+from headstart.chat.answering.local_models import LocalModels
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ServedEnded
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import Chat, new_id, now_ms
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.events import (
+    Counted,
+    Failed,
+    GenerationEvent,
+    InMemory,
+    Loaded,
+    Loading,
+    Notice,
+    SpeedCurve,
+    Unloaded,
+)
+from headstart.core.models.draft_choice import Works
+from headstart.core.models.ref import ModelRef
+from headstart.core.requests import CountRequest, GenerationRequest
+from headstart.core.retention import Retention
+from headstart.core.servers import split_key
+from headstart.core.serving.models import ServedModel, named, short_ids
+from headstart.core.serving.request import ServedRequest
+from headstart.core.serving.session import session_id
+from headstart.core.settings.inheritance import effective
+from headstart.core.settings.schema import ChatOptions
+from headstart.engine.runner import Runner
+from headstart.engine.stream import Stream
+from headstart.hub.projectors import projector_of
+from headstart.storage.worker import Storage
+
+# a request without tools of fewer characters runs beside a session: a title, a summary of a line
+_SIDE_CHARACTERS = 6_000
+# the context that is told of a model that was never loaded, if its file does not say less
+_USUAL_CONTEXT = 32_768
+# events that say which models are loaded
+_OF_MODELS = (InMemory, Loaded, Loading, Notice, SpeedCurve, Unloaded, Failed)
+
+
+class Admitted(Struct, frozen=True):
+    """A request that the engine may run. `model` is the short name of the model that answers."""
+
+    request: GenerationRequest
+    model: str
+    session: str
+    side: bool
+    runner: Runner
+    follow: Callable[[GenerationEvent], None]
+
+    def begin(self) -> Stream:
+        """Ask the engine; the events come to the running loop."""
+        return self.runner.stream(self.request, self.side)
+
+
+class Admission:
+    def __init__(
+        self,
+        runner: Runner,
+        models: tuple[Models, LocalModels],
+        storage: Storage,
+        preferences: Preferences,
+        broadcast: Broadcast,
+    ) -> None:
+        self._broadcast = broadcast
+        self._runner = runner
+        self._models, self._local = models
+        self._storage = storage
+        self._preferences = preferences
+        self._loop = asyncio.get_running_loop()
+
+    async def models(self) -> list[ServedModel]:
+        """The chat models that programs may name, the one that answers by itself first."""
+        settings = self._preferences.current
+        listed = await asyncio.to_thread(self._models.shelf.look, settings.model_files)
+        whys = self._models.whys([one.ref for one in listed])
+        able = [one for one in listed if one.why_not is None and one.ref.key not in whys]
+        loaded = self._local.loader.contexts
+        limit = settings.engine.context_length or _USUAL_CONTEXT
+        projectors = await asyncio.to_thread(lambda: [projector_of(one.ref) for one in able])
+        sees = {one.ref.key for one, each in zip(able, projectors, strict=True) if each is not None}
+        found = []
+        for name, one in short_ids(able).items():
+            trained = one.about.context or limit
+            context = loaded.get(one.ref.key) or min(trained, limit)
+            found.append(
+                ServedModel(
+                    name, one.ref, context, one.ref.key in loaded, one.ref.key in sees,
+                    one.about.quantization, one.about.architecture, int(one.last_used),
+                )
+            )  # fmt: skip
+        chosen = await self._chosen()
+        return sorted(found, key=lambda one: one.ref != chosen)
+
+    async def drafts(self) -> list[DraftChoice]:
+        """Drafts that the model which answers by itself can use."""
+        found = await self._local.drafts.of(await self._chosen())
+        return [one for one in found if one.verdict.works is not Works.NO]
+
+    async def _chosen(self) -> ModelRef:
+        """The model that answers where a request names none that is known; raises ModelProblem."""
+        settings = self._preferences.current
+        key = settings.server.model or settings.model
+        if split_key(key) is not None:
+            # a server's model is not for others
+            key = ""
+        return await asyncio.to_thread(self._models.find, key)
+
+    async def _model_for(self, name: str) -> ServedModel:
+        offered = await self.models()
+        chosen = offered[0] if offered else None
+        if chosen is None:
+            raise ModelProblem("no-model-yet")
+        if not self._preferences.current.server.any_model:
+            return chosen
+        return named(offered, name) or chosen
+
+    async def admit(self, served: ServedRequest, program: str, agent: str = "") -> Admitted:
+        """An engine's request for a program's; raises EnvironmentProblem."""
+        model = await self._model_for(served.model)
+        session = session_id(program, served, agent)
+        request = await self._request(served, model.ref, session)
+        if request.owner is not None:
+            await self._storage.run(lambda store: store.sessions.use(session, program))
+        side = not served.tools.specs and served.size < _SIDE_CHARACTERS
+        loader = self._local.loader
+        loader.begin_served(request.reply_key, request.load)
+
+        def follow(event: GenerationEvent) -> None:
+            """From the server's thread: what the window knows of models."""
+            if isinstance(event, _OF_MODELS):
+                self._later(lambda: loader.follow(event, request.load))
+
+        return Admitted(request, model.id, session, side, self._runner, follow)
+
+    def ended(self, admitted: Admitted) -> None:
+        """From any thread: the request is over."""
+
+        def end() -> None:
+            self._local.loader.served.discard(admitted.request.reply_key)
+            self._broadcast.tell(ServedEnded())
+
+        self._later(end)
+
+    async def count(self, served: ServedRequest) -> int:
+        """Tokens of a prompt; loads the model if need be. Raises EnvironmentProblem."""
+        model = await self._model_for(served.model)
+        request = await self._request(served, model.ref, "")
+        loader = self._local.loader
+        if not loader.has_loaded(model.ref):
+            async for event in self._runner.preload(request.load):
+                loader.follow(event, request.load)
+                if isinstance(event, Failed):
+                    raise EnvironmentProblem.of(event.told)
+        load = loader.load_of(model.ref) or request.load
+        async for event in self._runner.count(CountRequest(load, prompt=request), hurried=True):
+            if isinstance(event, Counted):
+                return event.prompt
+            if isinstance(event, Failed):
+                raise EnvironmentProblem.of(event.told)
+        raise EnvironmentProblem("no-model-yet")
+
+    async def _request(
+        self, served: ServedRequest, model: ModelRef, session: str
+    ) -> GenerationRequest:
+        settings = self._preferences.current
+        speculation = replace(settings.speculation, draft=settings.server.draft)
+        options = ChatOptions(sampling=served.sampling, speculation=speculation)
+        now = now_ms()
+        chat = Chat(session, "", now, now, options=options)
+        load = await self._local.drafts.pair_of(chat, model)
+        if any(message.images for message in served.messages):
+            projector = await asyncio.to_thread(projector_of, model)
+            if projector is None:
+                raise EnvironmentProblem("images-not-seen", name=model.name)
+            load = load.seeing(projector)
+        advice = await self._models.advice(model)
+        chosen = effective(settings, options, model.key, advice)
+        kept = settings.prefix.on_disk and settings.server.keep_prompts
+        return GenerationRequest(
+            load=load,
+            messages=served.messages,
+            sampling=chosen.sampling,
+            chat_id=session or None,
+            reply_so_far=served.so_far,
+            thinking=served.thinking or chosen.thinking,
+            speculation=chosen.speculation,
+            reply_key=new_id(),
+            retention=Retention.DISK if kept else Retention.MEMORY,
+            tools=served.tools,
+            served=True,
+            plain=served.plain,
+        )
+
+    def _later(self, act: Callable[[], object]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(act)
+        except RuntimeError:
+            # the window is closed
+            return

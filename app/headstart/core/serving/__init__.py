@@ -1,0 +1,1 @@
+"""Requests of other programs to the server of this program, as values. Pure."""

@@ -1,0 +1,59 @@
+"""Names of models for other programs: short, stable, unlike a path. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.names import people_name
+from headstart.core.models.ref import ModelRef
+
+_NOT_IN_IDS = re.compile(r"[^a-z0-9._]+")
+
+
+class ServedModel(Struct, frozen=True):
+    """A model that programs may name. `context`: tokens, as far as is known before it is loaded;
+    `id` is its short name. `sees`: it takes images."""
+
+    id: str
+    ref: ModelRef
+    context: int = 0
+    loaded: bool = False
+    sees: bool = False
+    quantization: str = ""
+    architecture: str = ""
+    created: int = 0
+
+
+def short_ids(models: Iterable[InstalledModel]) -> dict[str, InstalledModel]:
+    """The models by short name; equal names get their quantization, then a number."""
+    found: dict[str, InstalledModel] = {}
+    for model in models:
+        plain = _slug(people_name(model.ref.name)) or "model"
+        quantized = f"{plain}-{_slug(model.about.quantization)}" if model.about.quantization else ""
+        names = [plain, quantized, *(f"{plain}-{number}" for number in range(2, 1000))]
+        free = next(name for name in names if name and name not in found)
+        found[free] = model
+    return found
+
+
+def named(models: Iterable[ServedModel], name: str) -> ServedModel | None:
+    """The model that a program means: by its short name, its file's name or its path; with or
+    without the name of a provider before it."""
+    wanted = name.casefold().strip()
+    if not wanted:
+        return None
+    bare = wanted.rsplit("/", 1)[-1].removesuffix(":latest").removesuffix(".gguf")
+    for model in models:
+        ref = model.ref
+        own = {model.id, ref.key.casefold(), ref.name.casefold(), ref.path.stem.casefold()}
+        if wanted in own or bare in own:
+            return model
+    return None
+
+
+def _slug(text: str) -> str:
+    return _NOT_IN_IDS.sub("-", text.casefold()).strip("-.")

@@ -1,0 +1,304 @@
+"""Fields of a body, read with patience: an unknown field is passed over, a wrong value has a
+sentence. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from headstart.core.requests import PromptImage
+from headstart.core.settings.schema import SamplingChoice, Thinking
+from headstart.core.text.whole import whole
+from headstart.core.tools import Choosing, ToolChoice, ToolSpec
+from headstart.server.dialects.declined import Declined
+
+Body = Mapping[str, Any]
+# bytes of one image
+_LARGEST_IMAGE = 48 << 20
+_EFFORTS: dict[str, Thinking] = {
+    "none": "off",
+    "off": "off",
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "max",
+    "max": "max",
+}
+
+
+class Content(Struct, frozen=True):
+    """The text and the images of one message."""
+
+    text: str = ""
+    images: tuple[PromptImage, ...] = ()
+
+
+def text_field(body: Body, name: str) -> str:
+    """A text; "" where there is none. Numbers are no texts."""
+    found = body.get(name)
+    return whole(found) if isinstance(found, str) else ""
+
+
+def list_field(body: Body, name: str) -> list[Any]:
+    """A list; empty where the field is missing. Refuses anything else."""
+    found = body.get(name)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise Declined(f"'{name}' must be a list.", param=name)
+    return found
+
+
+def number(body: Body, name: str, least: float, most: float) -> float | None:
+    """A number, clipped to what the engine takes; None where there is none."""
+    found = body.get(name)
+    if found is None:
+        return None
+    if isinstance(found, bool) or not isinstance(found, int | float) or math.isnan(found):
+        raise Declined(f"'{name}' must be a number.", param=name)
+    return min(max(found, least), most)
+
+
+def whole_number(body: Body, names: Sequence[str], most: int) -> int | None:
+    """The first of these fields that is there; None where none is."""
+    for name in names:
+        found = number(body, name, 0, most)
+        if found is not None:
+            return int(found)
+    return None
+
+
+def sampling(body: Body, longest: Sequence[str], stops: Sequence[str]) -> SamplingChoice:
+    """The sampling values that a body names. `longest`: its names of the most tokens; `stops`: of
+    its stop strings."""
+    seed = body.get("seed")
+    tokens = whole_number(body, longest, 1_000_000)
+    penalty = number(body, "repeat_penalty", 1, 2)
+    return SamplingChoice(
+        temperature=number(body, "temperature", 0, 2),
+        top_p=number(body, "top_p", 0, 1),
+        top_k=whole_number(body, ["top_k"], 1000),
+        min_p=number(body, "min_p", 0, 1),
+        repeat_penalty=penalty,
+        presence_penalty=number(body, "presence_penalty", -2, 2),
+        seed=seed % (2**32 - 1) if isinstance(seed, int) and not isinstance(seed, bool) else None,
+        # 0 means without a limit here, and nothing that a program wants
+        max_tokens=None if tokens is None else max(1, tokens),
+        stop=_stop(body, stops),
+    )
+
+
+def _stop(body: Body, names: Sequence[str]) -> tuple[str, ...] | None:
+    for name in names:
+        found = body.get(name)
+        if found is None:
+            continue
+        texts = [found] if isinstance(found, str) else found
+        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+            raise Declined(f"'{name}' must be a text or a list of texts.", param=name)
+        if len(texts) > 64 or any(len(one) > 200 for one in texts):
+            raise Declined(f"'{name}' takes 64 texts of 200 characters.", param=name)
+        return tuple(whole(one) for one in texts if one)
+    return None
+
+
+def effort(value: object) -> Thinking | None:
+    """A word for how much a model is to think; None for a word that nobody knows."""
+    return _EFFORTS.get(value.casefold()) if isinstance(value, str) else None
+
+
+def refuse_several(body: Body) -> None:
+    """Refuse what this server cannot do, in place of doing something else."""
+    several = body.get("n")
+    if several is not None and several != 1:
+        raise Declined("This server writes one reply to a request: 'n' must be 1.", param="n")
+    if body.get("logprobs") or body.get("top_logprobs"):
+        raise Declined("This server gives no log probabilities.", param="logprobs")
+    kinds = body.get("modalities")
+    if body.get("audio") or (isinstance(kinds, list) and "audio" in kinds):
+        raise Declined("This server writes text, no sound.", param="modalities")
+
+
+def output_schema(form: object) -> str | None:
+    """The JSON Schema of a wanted answer, of the shapes that the dialects have; None for text."""
+    if not isinstance(form, Mapping):
+        return None
+    kind = form.get("type")
+    if kind == "json_object":
+        return '{"type": "object"}'
+    if kind != "json_schema":
+        return None
+    inner = form.get("json_schema")
+    schema = form.get("schema") if not isinstance(inner, Mapping) else inner.get("schema")
+    if not isinstance(schema, Mapping):
+        raise Declined("A wanted 'json_schema' needs its 'schema'.", param="response_format")
+    return as_json(schema)
+
+
+def content(value: object, gap: str = "\n\n") -> Content:
+    """The content of a message: a text, or a list of blocks. The same texts give the same text in
+    both shapes."""
+    if value is None:
+        return Content()
+    if isinstance(value, str):
+        return Content(whole(value))
+    blocks = [value] if isinstance(value, Mapping) else value
+    if not isinstance(blocks, list):
+        raise Declined("The content of a message is a text or a list.", param="messages")
+    texts, images = [], list[PromptImage]()
+    for block in blocks:
+        found = block if isinstance(block, str) else _block(block, images)
+        if found:
+            texts.append(whole(found))
+    return Content(gap.join(texts), tuple(images))
+
+
+def _block(block: object, images: list[PromptImage]) -> str:
+    if not isinstance(block, Mapping):
+        raise Declined("A block of a message's content is an object.", param="messages")
+    kind = block.get("type")
+    if kind in ("text", "input_text", "output_text", "summary_text", "reasoning_text", None):
+        return text_field(block, "text")
+    if kind == "refusal":
+        return text_field(block, "refusal")
+    if kind in ("image_url", "input_image", "image"):
+        images.append(_image(block))
+        return ""
+    if kind == "document":
+        return _document(block)
+    if kind in ("input_audio", "audio", "input_video", "video_url"):
+        raise Declined(f"This server takes no '{kind}'.", param="messages")
+    if kind in ("file", "input_file"):
+        raise Declined("This server takes texts and images, no files.", param="messages")
+    return ""
+
+
+def _document(block: Body) -> str:
+    source = block.get("source")
+    if isinstance(source, Mapping) and source.get("type") == "text":
+        title = text_field(block, "title")
+        data = text_field(source, "data")
+        return f"{title}\n{data}" if title else data
+    if isinstance(source, Mapping) and source.get("type") == "content":
+        return content(source.get("content")).text
+    raise Declined("This server takes documents as text only.", param="messages")
+
+
+def _image(block: Body) -> PromptImage:
+    source = block.get("source")
+    if isinstance(source, Mapping):
+        if source.get("type") == "url":
+            return _of_url(source.get("url"))
+        return _decoded(text_field(source, "media_type"), text_field(source, "data"))
+    found = block.get("image_url")
+    return _of_url(found.get("url") if isinstance(found, Mapping) else found)
+
+
+def _of_url(url: object) -> PromptImage:
+    head, comma, data = url.partition(",") if isinstance(url, str) else ("", "", "")
+    if not comma or not head.casefold().startswith("data:") or "base64" not in head.casefold():
+        raise Declined(
+            "Send images as 'data:' with base64: this server fetches nothing.", param="messages"
+        )
+    return _decoded(head[5:].partition(";")[0], data)
+
+
+def _decoded(media_type: str, data: str) -> PromptImage:
+    if len(data) > _LARGEST_IMAGE * 4 // 3:
+        raise Declined("An image is too large.", status=413, param="messages")
+    try:
+        found = base64.b64decode(data, validate=False)
+    except (binascii.Error, ValueError):
+        raise Declined("An image is no base64.", param="messages") from None
+    if not found:
+        raise Declined("An image is empty.", param="messages")
+    digest = hashlib.sha256(found).hexdigest()
+    return PromptImage("[image]", media_type or "image/png", found, digest)
+
+
+def tool_of(function: Body, schema: str = "parameters", prefix: str = "") -> ToolSpec:
+    """A tool as a program describes it; `schema` is the field with its arguments' schema."""
+    name = text_field(function, "name")
+    if not name:
+        raise Declined("A tool needs a name.", param="tools")
+    found = function.get(schema)
+    if found is not None and not isinstance(found, Mapping):
+        raise Declined(f"'{schema}' of the tool '{name}' must be an object.", param="tools")
+    spec = ToolSpec(prefix + name, text_field(function, "description"))
+    if not found:
+        return spec
+    return ToolSpec(spec.name, spec.description, as_json(found))
+
+
+def choice_of(value: object) -> ToolChoice:
+    """A tool choice, in the shapes of all dialects."""
+    if value is None:
+        return ToolChoice()
+    if isinstance(value, Mapping):
+        kind = value.get("type")
+        function = value.get("function")
+        inner = function if isinstance(function, Mapping) else value
+        name = text_field(inner, "name")
+        if kind in ("function", "tool", "custom") and name:
+            return ToolChoice(Choosing.NAMED, name)
+        if kind == "allowed_tools":
+            return choice_of(value.get("mode"))
+        value = kind
+    match value:
+        case "none":
+            return ToolChoice(Choosing.NONE)
+        case "required" | "any":
+            return ToolChoice(Choosing.REQUIRED)
+        case "auto":
+            return ToolChoice()
+    raise Declined("'tool_choice' is none, auto, required, or one tool.", param="tool_choice")
+
+
+def checked_choice(choice: ToolChoice, specs: Iterable[ToolSpec]) -> ToolChoice:
+    """The choice, if the tools can meet it."""
+    names = {spec.name for spec in specs}
+    if choice.choosing is Choosing.NAMED and choice.name not in names:
+        raise Declined(f"There is no tool '{choice.name}' in 'tools'.", param="tool_choice")
+    if choice.choosing is Choosing.REQUIRED and not names:
+        raise Declined("A call is required, and 'tools' is empty.", param="tool_choice")
+    return choice
+
+
+def arguments(value: object) -> str:
+    """A call's arguments as text: an object is written as JSON, in its own order."""
+    if isinstance(value, str):
+        return whole(value) if value.strip() else "{}"
+    return "{}" if value is None else as_json(value)
+
+
+def as_json(value: object) -> str:
+    return whole(json.dumps(value, ensure_ascii=False))
+
+
+def names(text: str) -> frozenset[str]:
+    """The words of a text, as a set of names."""
+    return frozenset(text.split())
+
+
+def unknown(body: Body, known: frozenset[str]) -> tuple[str, ...]:
+    """Names of the fields that are passed over; told once, never declined."""
+    return tuple(sorted(str(name)[:40] for name in body if name not in known))[:20]
+
+
+def messages_of(body: Body, name: str) -> list[Body]:
+    """The messages of a body, each an object; refuses an empty list."""
+    found = list_field(body, name)
+    if not found:
+        raise Declined(f"'{name}' is empty.", param=name)
+    for one in found:
+        if not isinstance(one, Mapping):
+            raise Declined(f"Each of '{name}' must be an object.", param=name)
+    return found

@@ -1,0 +1,40 @@
+"""Sessions of other programs on disk. The table is used on the storage thread only."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine, delete, select
+from sqlalchemy.dialects.sqlite import insert
+
+from headstart.core.chats.values import now_ms
+from headstart.core.serving.session import ServedSession
+from headstart.storage.tables.definitions import prefix_uses, server_sessions
+
+
+class SessionTable:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def use(self, session: str, program: str) -> None:
+        """Note that a program uses its session now."""
+        row = {"id": session, "program": program, "used_at": now_ms()}
+        statement = insert(server_sessions).values(row)
+        with self._engine.begin() as connection:
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["id"], set_={"used_at": row["used_at"]}
+                )
+            )
+
+    def all(self) -> list[ServedSession]:
+        """All sessions, the latest first."""
+        table = server_sessions.c
+        with self._engine.begin() as connection:
+            rows = connection.execute(select(server_sessions).order_by(table.used_at.desc()))
+            return [ServedSession(row.id, row.program, row.used_at) for row in rows]
+
+    def forget(self, sessions: list[str]) -> None:
+        """Delete sessions, with what is kept of their replies; records have their own owner."""
+        with self._engine.begin() as connection:
+            for session in sessions:
+                connection.execute(delete(server_sessions).where(server_sessions.c.id == session))
+                connection.execute(delete(prefix_uses).where(prefix_uses.c.chat_id == session))
