@@ -26,7 +26,7 @@ async def opened(app: App, **settings: Any) -> tuple[int, str]:
     serving = app.services.serving
     port = free_port()
     serving.change(on=True, port=port, **settings)
-    await until(lambda: serving.state.address or serving.state.problem)
+    await until(lambda: f":{port}/" in serving.state.address or serving.state.problem)
     assert serving.state.problem is None, serving.state.problem
     return port, await serving.key()
 

@@ -12,7 +12,7 @@ from headstart.core.requests import (
     ToolRole,
 )
 from headstart.core.tools import Tools, call_id
-from headstart.engine.call_memory import WrittenStep, call_key
+from headstart.engine.call_memory import WrittenStep, call_key, prompt_key, reasoning_key
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prompt import PromptEncoder, common_prefix
 from tests.models.llama_source import templates
@@ -87,6 +87,10 @@ class Session:
         )
         key = encoder.digest(call_key((call,), stream.text))
         self.disk[key] = tuple(tokens)
+        self.disk[encoder.digest(prompt_key((call,), stream.text, seen))] = tuple(prompt)
+        if stream.reasoning:
+            thought_key = encoder.digest(reasoning_key((call,), stream.text))
+            self.disk[thought_key] = tuple(encoder.decoder.encode(stream.reasoning))
         for text, known in encoder.remember_reply(rendered, tokens):
             self.disk[encoder.digest(text)] = known
         self.resident = [*prompt, *tokens]

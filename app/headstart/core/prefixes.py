@@ -91,6 +91,8 @@ class Traces(Protocol):
 
     def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None: ...
 
+    def forget_reply_tokens(self, chat_id: str, digest: bytes) -> None: ...
+
 
 class PrefixUse(Struct, frozen=True):
     """Stored prefixes as the user sees them. Sizes are bytes on disk."""

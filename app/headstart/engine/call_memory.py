@@ -80,7 +80,8 @@ class CallMemory:
             raw = self._recall(call_key(message.calls, message.text))
             if raw is None:
                 return None
-            step = WrittenStep(message.calls, message.text, message.reasoning, raw)
+            reasoning = self._recall(reasoning_key(message.calls, message.text)) or ""
+            step = WrittenStep(message.calls, message.text, reasoning, raw)
             self.keep(step)
         if step.text.strip() != message.text.strip():
             return None
@@ -116,11 +117,12 @@ class CallMemory:
         for number in reversed(range(last + 1, len(messages) - 1)):
             # in one turn a prompt only grows, whatever the template makes of it now
             step = self.find(messages[number])
-            if step is None or not step.prompt or step.seen != digest(messages[:number], offer):
+            prompt = "" if step is None else self._prompt_before(step, messages[:number], offer)
+            if step is None or not prompt:
                 continue
             end = _end_of_step(rendered, messages, number, form, render)
             if end >= 0:
-                return step.prompt + step.raw + rendered[end:]
+                return prompt + step.raw + rendered[end:]
         # from the end, so that positions before stay
         for number in reversed(range(len(messages))):
             step = self.find(messages[number])
@@ -136,6 +138,15 @@ class CallMemory:
             if end >= 0 and shows:
                 rendered = before + step.raw + rendered[len(before) + end :]
         return rendered
+
+    def _prompt_before(
+        self, step: WrittenStep, messages: Sequence[PromptMessage], offer: str
+    ) -> str:
+        """The prompt before a step, if it was made of these messages; "" otherwise."""
+        seen = digest(messages, offer)
+        if step.prompt:
+            return step.prompt if step.seen == seen else ""
+        return self._recall(prompt_key(step.calls, step.text, seen)) or ""
 
 
 def numbered(
@@ -156,6 +167,16 @@ def call_key(calls: Sequence[PromptCall], text: str) -> str:
     text; no text of a reply begins like this."""
     known = [(call.id, *_value(call)) for call in calls]
     return f"{_SIGN}{json.dumps(known, sort_keys=True)}{text.strip()}"
+
+
+def reasoning_key(calls: Sequence[PromptCall], text: str) -> str:
+    """The same for the step's reasoning, which programs leave out."""
+    return f"{_SIGN}reasoning{call_key(calls, text)}"
+
+
+def prompt_key(calls: Sequence[PromptCall], text: str, seen: bytes) -> str:
+    """The same for the prompt before the step, made of messages with the digest `seen`."""
+    return f"{_SIGN}prompt{seen.hex()}{call_key(calls, text)}"
 
 
 def digest(messages: Sequence[PromptMessage], offer: str) -> bytes:

@@ -27,7 +27,7 @@ from headstart.core.events import (
 from headstart.core.requests import GenerationRequest, WrittenSoFar
 from headstart.core.settings.schema import Sampling
 from headstart.core.told import told
-from headstart.engine.call_memory import WrittenStep, call_key, numbered
+from headstart.engine.call_memory import WrittenStep, call_key, numbered, prompt_key, reasoning_key
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.constraints.tool_rules import AllRules
 from headstart.engine.decoder import Constraint, ContextFull, DecodeAborted, Decoder, Sampler
@@ -281,8 +281,14 @@ class Turn:
         )
         encoder.tools.calls.keep(WrittenStep(calls, text, reasoning, raw, rendered, seen))
         if self._tracer is not None and request.owner is not None:
-            key = call_key(calls, text)
-            self._tracer.reply_tokens.keep(request.owner, key, tuple(tokens))
+            keep = self._tracer.reply_tokens.keep
+            keep(request.owner, call_key(calls, text), tuple(tokens))
+            if self._prompt is not None:
+                name, before = prompt_key(calls, text, seen), tuple(self._prompt[1])
+                self._tracer.reply_tokens.keep_last(request.owner, name, before)
+            if reasoning:
+                thought = tuple(self._decoder.encode(stream.reasoning))
+                keep(request.owner, reasoning_key(calls, text), thought)
 
     def _so_far(self, stream: TextStream) -> WrittenSoFar:
         """The whole reply up to now."""

@@ -120,7 +120,8 @@ class Guarded:
         if request.method == "OPTIONS":
             await Response(status_code=204)(scope, receive, with_more)
             return
-        with contextlib.suppress(ClientDisconnect, Gone, ConnectionError):
+        # a cancelled request is the end of the server
+        with contextlib.suppress(ClientDisconnect, Gone, ConnectionError, asyncio.CancelledError):
             await self._app(scope, receive, with_more)
 
 

@@ -27,19 +27,13 @@ def test_no_token_of_a_step_is_processed_again(name: str) -> None:
     assert session.again == [0] * STEPS
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Bielik-11B-v3.0-Instruct", "ByteDance-Seed-OSS", "GLM-4.6", "Kimi-K2-Instruct",
-        "deepseek-ai-DeepSeek-V3.1", "meta-llama-Llama-3.1-8B-Instruct", "openai-gpt-oss-120b",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", list(_sessions()))
 def test_a_restart_forgets_no_step(name: str) -> None:
     session = Session(name)
-    session.step(1)
-    session.restart()
-    session.step(2)
-    assert session.again == [0, 0]
+    for number in range(1, STEPS + 1):
+        session.step(number)
+        session.restart()
+    assert session.again == [0] * STEPS
 
 
 def test_a_step_is_not_put_back_into_a_prompt_with_other_tools() -> None:

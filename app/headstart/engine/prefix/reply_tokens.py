@@ -21,6 +21,8 @@ class ReplyTokens:
         self._namespace = namespace
         self._encoder = encoder
         self._loaded: set[str] = set()
+        # digests of the last prompts' names, by chat
+        self._last: dict[str, bytes] = {}
         encoder.digest = self._digest
 
     def load(self, chat_id: str | None) -> None:
@@ -35,6 +37,16 @@ class ReplyTokens:
         """Save that the model wrote `text` as `tokens`, which differ from its tokenization."""
         if self._traces is not None:
             self._traces.save_reply_tokens(chat_id, self._digest(text), pack(tokens))
+
+    def keep_last(self, chat_id: str, text: str, tokens: tuple[int, ...]) -> None:
+        """Save the tokens of the chat's last prompt under a name; those of the one before go."""
+        if self._traces is None or any(token < 0 for token in tokens):
+            # marks of images have no text
+            return
+        before, self._last[chat_id] = self._last.get(chat_id), self._digest(text)
+        if before is not None:
+            self._traces.forget_reply_tokens(chat_id, before)
+        self.keep(chat_id, text, tokens)
 
     def _digest(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")

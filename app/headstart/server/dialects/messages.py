@@ -60,7 +60,7 @@ def read(body: fields.Body, session: str = "") -> ServedRequest:
 def _system(body: fields.Body) -> str:
     found = body.get("system")
     if isinstance(found, str):
-        return found
+        return fields.text_field(body, "system")
     if not isinstance(found, list):
         raise Declined("'system' is a text or a list of blocks.", param="system")
     blocks = [

@@ -80,7 +80,7 @@ def read(body: fields.Body, session: str = "") -> ServedRequest:
 def _items(body: fields.Body) -> list[PromptMessage]:
     value = body.get("input")
     if isinstance(value, str):
-        return [PromptMessage(Role.USER, value)]
+        return [PromptMessage(Role.USER, fields.text_field(body, "input"))]
     found: list[PromptMessage] = []
     for number, item in enumerate(fields.list_field(body, "input")):
         if not isinstance(item, Mapping):
@@ -106,7 +106,7 @@ def _item(item: fields.Body, number: int) -> PromptMessage | None:
     if kind in _CALLS:
         free = kind == "custom_tool_call"
         given = {"input": item.get("input")} if free else item.get("arguments")
-        name = _prefix(item.get("namespace")) + fields.text_field(item, "name")
+        name = _prefix(fields.text_field(item, "namespace")) + fields.text_field(item, "name")
         call = PromptCall(called or f"call-{number}", name, fields.arguments(given))
         return PromptMessage(Role.ASSISTANT, "", calls=(call,))
     if kind in _RESULTS:
@@ -128,8 +128,8 @@ def _thought(item: fields.Body) -> str:
         return ""
 
 
-def _prefix(namespace: object) -> str:
-    return f"{namespace}__" if isinstance(namespace, str) and namespace else ""
+def _prefix(namespace: str) -> str:
+    return f"{namespace}__" if namespace else ""
 
 
 def _tools(body: fields.Body) -> tuple[Tools, dict[str, ShownTool]]:
@@ -158,7 +158,7 @@ def _tools(body: fields.Body) -> tuple[Tools, dict[str, ShownTool]]:
     wanted = body.get("tool_choice")
     choice = fields.choice_of(wanted) if _may_choose(wanted) else fields.choice_of(None)
     if choice.choosing is Choosing.NAMED and isinstance(wanted, Mapping):
-        choice = replace(choice, name=_prefix(wanted.get("namespace")) + choice.name)
+        choice = replace(choice, name=_prefix(fields.text_field(wanted, "namespace")) + choice.name)
     choice = fields.checked_choice(choice, specs)
     return Tools(tuple(specs), choice, body.get("parallel_tool_calls") is not False), names
 

@@ -70,6 +70,9 @@ class StoredTraces:
     def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
         self._write(lambda store: store.prefixes.save_reply_tokens(chat_id, digest, tokens))
 
+    def forget_reply_tokens(self, chat_id: str, digest: bytes) -> None:
+        self._write(lambda store: store.prefixes.forget_reply_tokens(chat_id, digest))
+
     def _read(self, call: Callable[[Store], T], missing: T) -> T:
         try:
             return self._storage.submit(call).result()

@@ -149,6 +149,13 @@ class PrefixTable:
             if kept.has(connection, chat_id):
                 connection.execute(values.prefix_with("OR REPLACE"))
 
+    def forget_reply_tokens(self, chat_id: str, digest: bytes) -> None:
+        table = _Kept.of(chat_id).tokens
+        with self._engine.begin() as connection:
+            connection.execute(
+                delete(table).where(table.c.chat_id == chat_id, table.c.digest == digest)
+            )
+
     def save_trace(self, chat_id: str, data: bytes) -> None:
         kept = _Kept.of(chat_id)
         row = insert(kept.traces).values(chat_id=chat_id, data=data.decode())
