@@ -51,6 +51,7 @@ def shared(icons: Path) -> list[tuple[Path, str]]:
     """What the desktop reads, and where it lies under `share`; for `make install` too."""
     found = [
         (LINUX / "headstart.desktop", "applications/headstart.desktop"),
+        (LINUX / "headstart-serve.service", "doc/headstart/headstart-serve.service"),
         (LINUX / "headstart-mime.xml", "mime/packages/headstart.xml"),
         (LINUX / "headstart.metainfo.xml", "metainfo/app.headstart.headstart.metainfo.xml"),
         (

@@ -1,5 +1,5 @@
 """The command line: `headstart [--home DIR] [--model FILE] [--new-chat] [FILE...]`, and
-`headstart import` and `headstart export`, which need no window."""
+`headstart import`, `headstart export` and `headstart serve`, which need no window."""
 
 from headstart import own_path  # noqa: F401
 
@@ -17,6 +17,10 @@ from headstart.core import reentry
 def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _command(given):
+        if "serve" in given[:3]:
+            from headstart.serve import main as serve
+
+            return serve(given)
         from headstart.terminal import main as run_command
 
         return run_command(given)
@@ -84,7 +88,7 @@ def _command(arguments: Sequence[str]) -> bool:
     rest = list(arguments)
     while rest and rest[0].startswith("--home"):
         rest = rest[1:] if "=" in rest[0] else rest[2:]
-    return bool(rest) and rest[0] in ("import", "export")
+    return bool(rest) and rest[0] in ("import", "export", "serve")
 
 
 def _folder(text: str) -> Path:

@@ -6,28 +6,16 @@ it is needed.
 
 from __future__ import annotations
 
-import asyncio
-
 from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from headstart.chat.library.hub import Hub
-from headstart.chat.preferences import Preferences
-from headstart.chat.services import ModelLocations, Services, make_services
-from headstart.chat.transfer.backup import Places
+from headstart.chat.services import Services
 from headstart.core.events import NoticeKind
 from headstart.core.told import told
-from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
-from headstart.engine.runner import Runner
 from headstart.home import Home
-from headstart.server.thread import ServerThread
-from headstart.storage.adapters.keychain import Keychain
-from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
-from headstart.storage.adapters.running import RunningFile
-from headstart.storage.adapters.settings_file import SettingsFile
-from headstart.storage.adapters.state_file import StateFile
+from headstart.parts import Parts, open_parts
 from headstart.storage.worker import Storage
 from headstart.ui.controllers.everything import Controllers, make_controllers
 from headstart.ui.kit import pictures, theme
@@ -45,9 +33,19 @@ class App(Struct, frozen=True):
     home: Home
     window: MainWindow
     controllers: Controllers
-    services: Services
-    storage: Storage
-    prefix_store: PrefixStore
+    parts: Parts
+
+    @property
+    def services(self) -> Services:
+        return self.parts.services
+
+    @property
+    def storage(self) -> Storage:
+        return self.parts.storage
+
+    @property
+    def prefix_store(self) -> PrefixStore:
+        return self.parts.prefix_store
 
 
 async def open_app(
@@ -60,39 +58,20 @@ async def open_app(
     """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
-    file = SettingsFile(home.settings)
-    settings, notice = file.load()
-    preferences = Preferences(settings, file, StateFile(home.state, home.settings))
+    parts = open_parts(home, pictures.pixels, held)
+    preferences, services = parts.preferences, parts.services
+    settings = preferences.current
     theme.set_reading(settings.text_size, settings.column_width, settings.line_spacing)
     theme.apply(application, settings.theme, settings.text_font)
-    storage = Storage(home.database, home.backups, held=held)
-    running = RunningFile(home.running)
-    died = running.last()
-    prefix_store = PrefixStore(home.prefixes, StoredPrefixes(storage))
-
-    def make_generator() -> Generator:
-        # on the engine thread: model libraries are imported when first used
-        return _make_generator(home, storage, prefix_store, running)
-
-    keychain = Keychain()
-    hub = Hub(keychain, preferences)
-    places = Places(
-        home.database, home.backups, home.blobs, home.settings, home.known_models, home.temporary
-    )
-    weights = ModelLocations(
-        hub, home.known_models, home.downloads, home.temporary, places, home.log, ServerThread()
-    )
-    services = make_services(
-        storage, Runner(make_generator), preferences, keychain, prefix_store.controls, weights
-    )
     services.exporting.renderers.update(RENDERERS)
     controllers = make_controllers(services)
     window = make_window(controllers, preferences)
 
     _start(window, controllers, services)
-    said = [notice.text] if notice is not None else []
+    said = [parts.notice.text] if parts.notice is not None else []
+    died = parts.died
     if died is not None:
-        running.end()
+        parts.running.end()
         said.append(died.told.text)
     if safe:
         said.append(told("safe-asked" if asked else "safe-mode").text)
@@ -101,30 +80,7 @@ async def open_app(
         services.local.preload.hold_back()
     if said:
         window.banner.show_text(NoticeKind.START, " ".join(said))
-    return App(home, window, controllers, services, storage, prefix_store)
-
-
-def _make_generator(
-    home: Home, storage: Storage, prefix_store: PrefixStore, running: RunningFile
-) -> Generator:
-    from headstart.engine.local import LocalGenerator
-    from headstart.engine.prefix.tracer import TraceMemory
-    from headstart.engine.resources import Resources
-    from headstart.hub.checked import CheckedModelsFile
-    from headstart.storage.adapters.profiles import StoredProfiles
-    from headstart.storage.adapters.replies import StoredReplies
-
-    return LocalGenerator(
-        Resources(
-            CheckedModelsFile(home.checked_models),
-            StoredProfiles(storage),
-            prefix_store,
-            TraceMemory(StoredTraces(storage)),
-            running,
-            pictures.pixels,
-            StoredReplies(storage),
-        )
-    )
+    return App(home, window, controllers, parts)
 
 
 def _start(window: MainWindow, controllers: Controllers, services: Services) -> None:
@@ -154,10 +110,7 @@ async def close_app(app: App) -> None:
     await app.services.ending.close(app.services)
     await app.controllers.settle()
     app.controllers.tasks.close()
-    await app.services.ending.close_private()
-    await asyncio.to_thread(app.prefix_store.close, WRITE_SECONDS)
-    await asyncio.to_thread(app.storage.close)
-    await asyncio.to_thread(app.services.preferences.close)
+    await app.parts.close_stores()
 
 
 async def database_opens(app: App) -> str:

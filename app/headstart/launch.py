@@ -17,7 +17,6 @@ from headstart.core.events import NoticeKind
 from headstart.ui.shell import qt_first  # noqa: F401
 
 # isort: split
-import filelock
 import qasync
 from PySide6.QtCore import QLibraryInfo
 from PySide6.QtGui import QIcon
@@ -25,9 +24,10 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from headstart import __version__
 from headstart.assembly import App, close_app, database_opens, open_app
+from headstart.beginning import lock_home
+from headstart.beginning import start_logging as start_logging
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder, remove_partials
-from headstart.core.log_safety import KindsOnly, LogFile, SafeFormatter
 from headstart.core.resources import resources
 from headstart.core.started_with import StartedWith
 from headstart.core.told import told
@@ -70,7 +70,7 @@ def run(home: Home, start: Start) -> int:
     keep_private()
     try:
         private_folder(home.path, home.names)
-        lock = _lock(home)
+        lock = lock_home(home)
         remove_partials(home.path)
     except EnvironmentProblem as problem:
         if start.script is None and _raised_first(home, start.started):
@@ -192,37 +192,6 @@ def _tell_crash(app: App, unexpected: Unexpected, crashed: Path) -> None:
         "Show details…",
         lambda: unexpected.show("Native code ended the program.", crash_details(crashed)),
     )
-
-
-def start_logging(home: Home, debug: bool) -> None:
-    """Log to a small rotating file in the home; with --debug everything, and to stderr too."""
-    root = logging.getLogger("headstart")
-    root.setLevel(logging.DEBUG if debug else logging.INFO)
-    handlers: list[logging.Handler] = [logging.StreamHandler()] if debug else []
-    try:
-        home.logs.mkdir(parents=True, exist_ok=True)
-        handlers.append(LogFile(home.log, maxBytes=1_000_000, backupCount=3, encoding="utf-8"))
-    except OSError as error:
-        print(f"headstart: no log is kept: {error}", file=sys.stderr)
-    form = SafeFormatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s")
-    for handler in handlers:
-        handler.setFormatter(form)
-        handler.addFilter(KindsOnly())
-        root.addHandler(handler)
-    log.debug("Headstart %s, home %s", __version__, home.path)
-
-
-def _lock(home: Home) -> filelock.BaseFileLock:
-    """Lock the home for one program; the system releases the lock of a killed one."""
-    lock = filelock.FileLock(home.lock)
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout as error:
-        raise EnvironmentProblem("already-open", path=home.path) from error
-    except OSError:
-        # the folder is read-only: chats can still be read, and no other program can interfere
-        log.warning("this home cannot be locked")
-    return lock
 
 
 def _cannot_start(problem: EnvironmentProblem) -> int:

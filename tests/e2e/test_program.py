@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from headstart import __version__
+from headstart.beginning import lock_home
 from headstart.home import Home
-from headstart.launch import _lock
 
 
 def _program(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -45,7 +45,7 @@ def test_without_a_screen_it_asks_prints_and_leaves_picture_and_words(tmp_path: 
 
 def test_a_second_program_on_the_same_home_says_so_and_goes(home: Home, tmp_path: Path) -> None:
     home.path.mkdir(parents=True)
-    lock = _lock(home)
+    lock = lock_home(home)
     try:
         done = _program("--home", str(home.path), cwd=tmp_path)
     finally:

@@ -85,8 +85,13 @@ class Serving:
         if self._preferences.current.server.on:
             self._background.run(self._follow())
 
-    def set_on(self, on: bool) -> None:
-        self.change(on=on)
+    async def open(self) -> None:
+        """Open the server and wait for it; `state` then says how it went."""
+        await self._follow()
+
+    def use_key(self, key: str) -> None:
+        """Use this key in this run, in place of the keychain's."""
+        self._key = key
 
     def change(self, **changes: object) -> None:
         """Change settings of the server; raises SettingsError."""

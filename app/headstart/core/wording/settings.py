@@ -128,12 +128,15 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "Port",
         "1234 is LM Studio’s and 11434 Ollama’s: some programs look there",
     ),
-    "ServerSettings.model": ("Model", "Answers where a program names no installed one"),
+    "ServerSettings.model": (
+        "Model for programs",
+        "Answers where a program names no installed one",
+    ),
     "ServerSettings.any_model": (
         "Load models by name",
         "A program that names another installed model gets that one",
     ),
-    "ServerSettings.draft": ("Drafting", ""),
+    "ServerSettings.draft": ("Drafting for programs", ""),
     "ServerSettings.network": (
         "Other computers too",
         "Everybody in your network who has the key can use your models",

@@ -1,0 +1,158 @@
+"""`headstart serve`: the server for other programs without a window, for this home.
+
+The same settings, models and computed prompts as the window's; one program at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from headstart.beginning import lock_home, start_logging
+from headstart.core import reentry
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import keep_private, private_folder, remove_partials
+from headstart.core.rgb import Rgb
+from headstart.core.serving.line import ServedLine
+from headstart.core.settings.schema import Settings, SettingsError, changed
+from headstart.home import Home
+from headstart.parts import Parts, open_parts
+
+# the environment variable with the key, for computers without a keychain
+KEY = "HEADSTART_SERVER_KEY"
+_LOOK_SECONDS = 0.25
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`arguments` begin with the command; returns the exit code."""
+    options = _parse(arguments)
+    reentry.enter_folder()
+    home = Home(options.home) if options.home else Home.default()
+    keep_private()
+    try:
+        private_folder(home.path, home.names)
+        lock = lock_home(home)
+        try:
+            remove_partials(home.path)
+            start_logging(home, options.debug)
+            return asyncio.run(_serve(home, options))
+        finally:
+            lock.release()
+    except (EnvironmentProblem, SettingsError) as problem:
+        print(f"headstart: {problem}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"headstart: {home.path}: {error.strerror or error}", file=sys.stderr)
+        return 1
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="headstart serve",
+        description="Serve other programs with the models of this computer, without a window.",
+        epilog=f"The key is in the keychain, or in the environment variable {KEY}.",
+    )
+    parser.add_argument("command", choices=["serve"], help=argparse.SUPPRESS)
+    parser.add_argument("--home", type=_path, metavar="DIR", help="the folder with the settings")
+    parser.add_argument("--port", type=int, help="the port, in place of the one in the settings")
+    parser.add_argument(
+        "--model", type=_path, metavar="FILE", help="the model that answers, a GGUF file"
+    )
+    parser.add_argument(
+        "--network", action="store_true", help="answer other computers of the network too"
+    )
+    parser.add_argument("--show-key", action="store_true", help="print the key too")
+    parser.add_argument("--debug", action="store_true", help="log to the terminal too")
+    given = list(arguments)
+    # --home may stand before the command
+    given.insert(0, given.pop(given.index("serve")))
+    return parser.parse_args(given)
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser().absolute()
+
+
+def _pixels(data: bytes) -> Rgb | None:
+    """An image's pixels; Qt decodes it, and is imported with the first one."""
+    from headstart.ui.kit.pictures import pixels
+
+    return pixels(data)
+
+
+async def _serve(home: Home, options: argparse.Namespace) -> int:
+    def change(settings: Settings) -> Settings:
+        server = replace(settings.server, on=True, network=settings.server.network)
+        if options.port is not None:
+            server = changed(server, port=options.port)
+        if options.network:
+            server = replace(server, network=True)
+        if options.model is not None:
+            server = replace(server, model=str(options.model))
+        return changed(settings, server=server)
+
+    parts = open_parts(home, _pixels, change=change)
+    asked = asyncio.Event()
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        with contextlib.suppress(AttributeError, NotImplementedError):
+            asyncio.get_running_loop().add_signal_handler(getattr(signal, name), asked.set)
+    try:
+        await parts.storage.ready()
+        if parts.died is not None:
+            parts.running.end()
+        serving = parts.services.serving
+        if os.environ.get(KEY):
+            serving.use_key(os.environ[KEY])
+        await serving.open()
+        if serving.state.problem is not None:
+            raise EnvironmentProblem.of(serving.state.problem)
+        await _tell(parts, options.show_key)
+        await _print_requests(parts, asked)
+        return 0
+    finally:
+        await parts.close()
+
+
+async def _tell(parts: Parts, with_key: bool) -> None:
+    serving = parts.services.serving
+    state = serving.state
+    print(f"listening at {state.address}", flush=True)
+    if state.far:
+        print(f"for other computers: {state.far}", flush=True)
+    key = await serving.key()
+    print(f"key: {key if with_key else f'{key[:3]}…{key[-4:]} (--show-key)'}", flush=True)
+    for model in await serving.models():
+        print(f"model: {model.id}, {model.context:,} tokens", flush=True)
+
+
+async def _print_requests(parts: Parts, asked: asyncio.Event) -> None:
+    """Print a line for each request that ends, until the program is asked to end."""
+    log, told = parts.services.serving.log, set[int]()
+    while not asked.is_set():
+        for line in reversed(log.lines):
+            if not line.under_way and line.number not in told:
+                told.add(line.number)
+                print(_words(line), flush=True)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asked.wait(), _LOOK_SECONDS)
+
+
+def _words(line: ServedLine) -> str:
+    said = [line.program, line.model, line.state.value]
+    if line.prompt:
+        said.append(f"{line.prompt:,} tokens, {line.reused:,} reused")
+    if line.first_seconds is not None:
+        said.append(f"first token {line.first_seconds:.2f} s")
+    if line.speed is not None:
+        said.append(f"{line.speed:.0f} tokens/s")
+    if line.why is not None:
+        said.append(line.why.text)
+    return "  ".join(said)

@@ -1,0 +1,91 @@
+"""`headstart serve` as a process: without a window, on the same home, one at a time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import Plain, free_port
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="ends with a signal")
+KEY = "hs-for-tests"
+
+
+@contextmanager
+def serving(home: Path, *more: str) -> Iterator[tuple[Plain, subprocess.Popen[str]]]:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {key: value for key, value in os.environ.items() if key not in hidden}
+    environment |= {"HEADSTART_SERVER_KEY": KEY, "PYTHONUNBUFFERED": "1"}
+    port = free_port()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "headstart",
+            "--home",
+            str(home),
+            "serve",
+            "--port",
+            str(port),
+            *more,
+        ],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"listening at http://127.0.0.1:{port}/v1\n"
+        yield Plain(port, KEY), process
+    finally:
+        process.kill()
+        process.wait(30)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def test_a_server_without_a_window(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    body = {"messages": [{"role": "user", "content": "Hello. " * 300}], "max_tokens": 3}
+    for number in range(2):
+        with serving(home) as (program, process):
+            status, found = program.post("/v1/chat/completions", body)
+            assert status == 200
+            reused = found["usage"]["prompt_tokens_details"]["cached_tokens"]
+            assert (reused > 500) == bool(number)
+            other = subprocess.run(
+                [sys.executable, "-m", "headstart", "serve", "--home", str(home)],
+                capture_output=True, text=True, timeout=60, check=False,
+            )  # fmt: skip
+            assert other.returncode == 1
+            assert "open" in other.stderr
+            process.send_signal(signal.SIGTERM)
+            assert process.stdout is not None
+            said = process.stdout.read()
+            assert process.wait(30) == 0, said
+            assert "key: hs-…ests" in said
+            assert "done" in said
+            assert KEY not in said
+    log = (home / "logs" / "headstart.log").read_text(encoding="utf-8")
+    assert "Hello." not in log
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with serving(tmp_path / "one") as (program, _):
+        other = subprocess.run(
+            [
+                sys.executable, "-m", "headstart", "serve", "--home", str(tmp_path / "two"),
+                "--port", str(program.port),
+            ],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert other.returncode == 1
+        assert f"cannot open on port {program.port}" in other.stderr.replace(",", "")
