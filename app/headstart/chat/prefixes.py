@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+import psutil
+
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
@@ -12,6 +14,9 @@ from headstart.core.prefixes import PrefixUse
 from headstart.core.settings.schema import Settings
 from headstart.core.told import Told
 from headstart.engine.prefix.controls import PrefixControls
+
+# the automatic limit is no larger than this
+_USUAL_MB = 1_000
 
 
 class Prefixes:
@@ -28,7 +33,7 @@ class Prefixes:
         self._tell = broadcast.tell
         self._loop = asyncio.get_running_loop()
         self._apply(preferences.current)
-        preferences.listen(self._apply, "prefix")
+        preferences.listen(self._apply, "prefix", "server")
         if controls is not None:
             controls.on_trouble(self._on_trouble)
 
@@ -70,9 +75,18 @@ class Prefixes:
     def _apply(self, settings: Settings) -> None:
         if self._controls is not None:
             prefix = settings.prefix
-            self._controls.set_limits(prefix.on_disk, prefix.most_gb, prefix.memory_mb)
+            self._controls.set_limits(prefix.on_disk, prefix.most_gb, _memory_mb(settings))
 
     def _on_trouble(self, why: Told) -> None:
         """Report a problem from the writer's thread; a closed loop shows nothing any more."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._tell, Trouble(why))
+
+
+def _memory_mb(settings: Settings) -> int:
+    """Megabytes of memory for computed prompts; 0 is automatic. While programs are served, an
+    automatic limit is a quarter of the free memory: one session of an agent is 1 to 3 GB."""
+    if settings.prefix.memory_mb or not settings.server.on:
+        return settings.prefix.memory_mb
+    quarter = psutil.virtual_memory().available // 4 // 1_000_000
+    return quarter if quarter > _USUAL_MB else 0

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import http.client
-import json
 import logging
 import socket
 import threading
@@ -88,6 +86,10 @@ class ServerThread:
 
     def tried(self, opening: Opening, dialect: str) -> str:
         """Send one short request to this server; returns the first words of the answer."""
+        # only a test needs them, and they take longer to import than all of this
+        import http.client
+        import json
+
         path, body = _TRIED[dialect]
         connection = http.client.HTTPConnection("127.0.0.1", opening.port, timeout=300)
         longest = "max_output_tokens" if dialect == "responses" else "max_tokens"
