@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import anthropic
 import keyring
+import numpy as np
 import openai
 import pytest
+from msgspec.structs import replace
 from pydantic import BaseModel
 
+from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import OpenApp, until
+from tests.models.embedding import make_embedding
 from tests.support.keyrings import MemoryKeyring
 from tests.support.program import Plain, beside, events, opened
 
@@ -328,3 +333,46 @@ async def test_the_stream_of_events(running: OpenApp) -> None:
             assert names[-3:] == ["content_block_stop", "message_delta", "message_stop"]
 
         await beside(ask)
+
+
+@pytest.mark.logs("a request failed: A text has")
+async def test_openai_embeddings(running: OpenApp, shallow: ModelRef, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    folder.mkdir()
+    async with running() as app:
+        port, key = await opened(app)
+        client = for_openai(port, key)
+
+        def without() -> None:
+            with pytest.raises(openai.BadRequestError) as caught:
+                client.embeddings.create(model="any", input="A river.")
+            assert "embedding model" in caught.value.message
+
+        await beside(without)
+        make_embedding(shallow.path, folder / "embed-small.gguf")
+        library = app.services.preferences.current.library
+        app.services.preferences.update(library=replace(library, folders=(str(folder),)))
+
+        def ask() -> None:
+            names = [model.id for model in client.models.list()]
+            assert len(names) == 2
+            texts = ["A river in a town.", "A river in the town.", "x = compute(3)", ""]
+            # the SDK asks for base64
+            found = client.embeddings.create(model=names[1], input=texts)
+            one, near, far, _ = [np.array(each.embedding) for each in found.data]
+            assert abs(np.linalg.norm(one) - 1) < 1e-3
+            assert one @ near > one @ far
+            plain = client.embeddings.create(
+                model=names[1], input=texts[0], encoding_format="float"
+            )
+            assert np.allclose(plain.data[0].embedding, one, atol=1e-4)
+            short = client.embeddings.create(model="any", input=texts[0], dimensions=32)
+            assert len(short.data[0].embedding) == 32
+            assert found.usage.prompt_tokens > 10
+            with pytest.raises(openai.BadRequestError):
+                client.embeddings.create(model="any", input="word " * 9_000)
+            with pytest.raises(openai.BadRequestError):
+                client.embeddings.create(model="any", input=[[1, 2, 3]])
+
+        await beside(ask)
+        assert app.services.serving.log.lines[0].program == "Python"

@@ -6,7 +6,13 @@ import threading
 from collections.abc import Callable, Collection
 
 from headstart.core.events import Emit, Loaded
-from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import (
+    AheadRequest,
+    CountRequest,
+    EmbedRequest,
+    GenerationRequest,
+    LoadRequest,
+)
 from headstart.engine.stop import StopSignal
 
 
@@ -41,6 +47,9 @@ class FakeGenerator:
 
     def count(self, request: CountRequest, emit: Emit) -> None:
         self.order.append("count")
+
+    def embed(self, request: EmbedRequest, emit: Emit, stop: StopSignal) -> None:
+        self.order.append("embed")
 
     def learn_when_idle(self, cancel: StopSignal, emit: Emit) -> bool:
         return False

@@ -92,6 +92,13 @@ class Counted(Struct, frozen=True):
     prompt: int = 0
 
 
+class Embedded(Struct, frozen=True):
+    """The vectors of an `EmbedRequest`, each as float32, and the tokens of all texts."""
+
+    vectors: tuple[bytes, ...]
+    tokens: int
+
+
 class Prefilling(Struct, frozen=True):
     """`done` of `total` prompt tokens are in the KV state; `reused` were in it before. `image`:
     an image comes next, whose prefill cannot be interrupted."""
@@ -278,6 +285,7 @@ GenerationEvent = (
     | PrefilledAhead
     | PromptSize
     | Counted
+    | Embedded
     | SpeedCurve
     | Finished
     | Failed

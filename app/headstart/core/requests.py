@@ -145,6 +145,15 @@ class CountRequest(Struct, frozen=True):
     prompt: GenerationRequest | None = None
 
 
+class EmbedRequest(Struct, frozen=True):
+    """Vectors of texts, by an embedding model. `key` identifies the request if it pauses."""
+
+    model: ModelRef
+    texts: tuple[str, ...]
+    key: str
+    engine: EngineSettings = field(default_factory=EngineSettings)
+
+
 class AheadRequest(Struct, frozen=True):
     """Prefill the certain part of the next prompt: the history, and the settled part of the typed
     text.

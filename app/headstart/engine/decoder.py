@@ -176,6 +176,20 @@ class Sampler(Protocol):
     def close(self) -> None: ...
 
 
+class Embedder(Protocol):
+    """A model that turns a text into a vector; `width` numbers, of at most `most` tokens."""
+
+    width: int
+    most: int
+
+    def embed(self, text: str) -> tuple[npt.NDArray[np.float32], int]:
+        """The vector, of length 1, and the text's tokens. Raises EnvironmentProblem for a text that
+        is too long."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class States(Protocol):
     """The hidden states of one decoder's last forward."""
 

@@ -6,7 +6,13 @@ from collections.abc import Collection
 from typing import Protocol
 
 from headstart.core.events import Emit
-from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import (
+    AheadRequest,
+    CountRequest,
+    EmbedRequest,
+    GenerationRequest,
+    LoadRequest,
+)
 from headstart.engine.stop import StopSignal
 
 
@@ -42,6 +48,10 @@ class Generator(Protocol):
 
     def count(self, request: CountRequest, emit: Emit) -> None:
         """Emit `Counted`, if the model is loaded."""
+        ...
+
+    def embed(self, request: EmbedRequest, emit: Emit, stop: StopSignal) -> None:
+        """Emit `Embedded`; raises GaveWay as `generate` does."""
         ...
 
     def save_when_idle(self, stop: StopSignal) -> float | None:

@@ -12,9 +12,16 @@ from collections.abc import Collection, Iterator
 
 from headstart.core.errors import WeightsLost
 from headstart.core.events import Emit, Finished, GenerationEvent, Notice, NoticeKind
-from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import (
+    AheadRequest,
+    CountRequest,
+    EmbedRequest,
+    GenerationRequest,
+    LoadRequest,
+)
 from headstart.core.told import told
 from headstart.engine.decoder import DecodeAborted
+from headstart.engine.embedding import Embedding
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.loaded_model import LoadedModel
 from headstart.engine.loading.models import LoadedModels, Measure, measure
@@ -36,6 +43,7 @@ class LocalGenerator:
         self._models = LoadedModels(resources, measure)
         # true if a reply was written since memory was last given back
         self._worked = False
+        self._embedding = Embedding()
         # turns that gave way, by the key of their reply
         self._paused: OrderedDict[str, PausedTurn] = OrderedDict()
 
@@ -81,6 +89,9 @@ class LocalGenerator:
         if loaded is not None:
             emit(loaded.count(request))
 
+    def embed(self, request: EmbedRequest, emit: Emit, stop: StopSignal) -> None:
+        self._embedding.embed(request, emit, stop)
+
     def save_when_idle(self, stop: StopSignal) -> float | None:
         waits = []
         for loaded in reversed(self._models.all):
@@ -117,11 +128,14 @@ class LocalGenerator:
 
     def release(self, keys: Collection[str], emit: Emit, stop: StopSignal) -> None:
         self._models.release(keys, stop)
+        if not keys:
+            self._embedding.close()
         give_back()
         emit(self._models.snapshot)
 
     def unload(self) -> None:
         """Free every model at once; unsaved state is lost."""
+        self._embedding.close()
         self._models.close()
 
     def close(self) -> None:

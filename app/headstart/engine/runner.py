@@ -16,7 +16,13 @@ from collections.abc import Callable, Collection
 from enum import IntEnum
 
 from headstart.core.events import Emit, Failed, GenerationEvent, InMemory
-from headstart.core.requests import AheadRequest, CountRequest, GenerationRequest, LoadRequest
+from headstart.core.requests import (
+    AheadRequest,
+    CountRequest,
+    EmbedRequest,
+    GenerationRequest,
+    LoadRequest,
+)
 from headstart.core.told import told
 from headstart.engine.generator import GaveWay, Generator
 from headstart.engine.stop import StopSignal
@@ -101,6 +107,13 @@ class Runner:
         return self._submit(
             Priority.REQUEST if hurried else Priority.LATER,
             lambda emit, _stop: self._made().count(request, emit),
+        )
+
+    def embed(self, request: EmbedRequest) -> Stream:
+        """Vectors of texts, after all replies; the last event is Embedded or Failed."""
+        return self._submit(
+            Priority.SIDE,
+            lambda emit, stop: self._made().embed(request, emit, stop),
         )
 
     def release(self, keys: Collection[str]) -> Stream:

@@ -177,6 +177,8 @@ def refusal(told: Told) -> Declined:
         return too_long(int(facts.get("tokens", size)), size - size // 8, size)
     if told.code in _REFUSED:
         return Declined(told.text)
+    if told.code in ("text-too-long", "no-embedding-model"):
+        return Declined(told.text)
     if told.code in ("no-model-yet", "model-gone"):
         return Declined(told.text, status=503)
     return Declined(told.text, status=500)

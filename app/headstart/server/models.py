@@ -52,7 +52,7 @@ def lm_studio(models: Sequence[ServedModel]) -> dict[str, Any]:
         {
             "id": model.id,
             "object": "model",
-            "type": "vlm" if model.sees else "llm",
+            "type": "embeddings" if model.embeds else "vlm" if model.sees else "llm",
             "publisher": _OWNER,
             "arch": model.architecture,
             "compatibility_type": model.ref.format,

@@ -29,7 +29,7 @@ from headstart.core.serving.request import ServedRequest
 from headstart.core.text.whole import whole_json
 from headstart.server import guard, models
 from headstart.server.answering import Gone, Run, answer, refusal, until_gone
-from headstart.server.dialects import chat, completions, messages, responses
+from headstart.server.dialects import chat, completions, embeddings, messages, responses
 from headstart.server.dialects.declined import Declined
 from headstart.server.dialects.reply import Answered, AnswerWriter
 from headstart.server.dialects.wire import anthropic_error, openai_error
@@ -78,6 +78,7 @@ def make_application(opening: Opening, office: Office) -> Starlette:
     for version in _VERSIONS:
         routes += [Route(version + path, desk.answer, methods=["POST"]) for path in DIALECTS]
         routes.append(Route(version + "/messages/count_tokens", desk.count, methods=["POST"]))
+        routes.append(Route(version + "/embeddings", desk.embed, methods=["POST"]))
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guarded, opening=opening)],
@@ -132,7 +133,8 @@ class _Desk:
         self._told: set[str] = set()
 
     async def listed(self, request: Request) -> Response:
-        return _json(_LISTS[request.url.path](await self._office.models()))
+        found = [*await self._office.models(), *await self._office.embedders()]
+        return _json(_LISTS[request.url.path](found))
 
     async def one(self, request: Request) -> Response:
         found = named(await self._office.models(), request.path_params["name"])
@@ -144,9 +146,19 @@ class _Desk:
         served = messages.read(await _body(request))
         return _json(messages.count_body(await self._office.count(served)))
 
-    async def answer(self, request: Request) -> Response:
+    async def embed(self, request: Request) -> Response:
+        self._check_room()
+        wanted = embeddings.read(await _body(request))
+        program = program_of(request.headers)
+        found = await self._office.embed(wanted.texts, wanted.model, program)
+        return _json(embeddings.answer(wanted, found.vectors, found.tokens, found.model))
+
+    def _check_room(self) -> None:
         if self._office.log.under_way >= MOST_REQUESTS:
             raise Declined("Too many requests wait already.", status=429)
+
+    async def answer(self, request: Request) -> Response:
+        self._check_room()
         dialect = DIALECTS[next(one for one in DIALECTS if request.url.path.endswith(one))]
         session, agent = session_of(request.headers)
         served = dialect.read(await _body(request), session)

@@ -7,7 +7,7 @@ begins it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,10 +18,12 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ServedEnded
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
+from headstart.chat.serving.log import ServingLog
 from headstart.core.chats.values import Chat, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import (
     Counted,
+    Embedded,
     Failed,
     GenerationEvent,
     InMemory,
@@ -33,9 +35,10 @@ from headstart.core.events import (
 )
 from headstart.core.models.draft_choice import Works
 from headstart.core.models.ref import ModelRef
-from headstart.core.requests import CountRequest, GenerationRequest
+from headstart.core.requests import CountRequest, EmbedRequest, GenerationRequest
 from headstart.core.retention import Retention
 from headstart.core.servers import split_key
+from headstart.core.serving.line import LineState
 from headstart.core.serving.models import ServedModel, named, short_ids
 from headstart.core.serving.request import ServedRequest
 from headstart.core.serving.session import session_id
@@ -69,6 +72,14 @@ class Admitted(Struct, frozen=True):
         return self.runner.stream(self.request, self.side)
 
 
+class Embeddings(Struct, frozen=True):
+    """Vectors as float32 bytes, by the model with this short name; tokens of all texts."""
+
+    model: str
+    vectors: tuple[bytes, ...]
+    tokens: int
+
+
 class Admission:
     def __init__(
         self,
@@ -84,6 +95,7 @@ class Admission:
         self._storage = storage
         self._preferences = preferences
         self._loop = asyncio.get_running_loop()
+        self.log = ServingLog()
 
     async def models(self) -> list[ServedModel]:
         """The chat models that programs may name, the one that answers by itself first."""
@@ -107,6 +119,38 @@ class Admission:
             )  # fmt: skip
         chosen = await self._chosen()
         return sorted(found, key=lambda one: one.ref != chosen)
+
+    async def embedders(self) -> list[ServedModel]:
+        """The embedding models that programs may name."""
+        files = self._preferences.current.model_files
+        listed = await asyncio.to_thread(self._models.shelf.look, files)
+        able = [one for one in listed if one.about.no_chat == "file-is-embedding"]
+        return [
+            ServedModel(name, one.ref, one.about.context, embeds=True)
+            for name, one in short_ids(able).items()
+        ]
+
+    async def embed(self, texts: Sequence[str], name: str, program: str) -> Embeddings:
+        """Vectors of texts; raises EnvironmentProblem."""
+        offered = await self.embedders()
+        model = named(offered, name) or next(iter(offered), None)
+        if model is None:
+            raise ModelProblem("no-embedding-model")
+        engine = self._preferences.current.engine
+        stream = self._runner.embed(EmbedRequest(model.ref, tuple(texts), new_id(), engine))
+        line = self.log.begin(program, model.id, stream.cancel)
+        state, found = LineState.GONE, Embedded((), 0)
+        try:
+            async for event in stream:
+                if isinstance(event, Failed):
+                    state = LineState.FAILED
+                    raise EnvironmentProblem.of(event.told)
+                if isinstance(event, Embedded):
+                    found, state = event, LineState.DONE
+        finally:
+            stream.cancel()
+            self.log.end(line, state=state, prompt=found.tokens, done=found.tokens)
+        return Embeddings(model.id, found.vectors, found.tokens)
 
     async def drafts(self) -> list[DraftChoice]:
         """Drafts that the model which answers by itself can use."""

@@ -4,12 +4,12 @@ to the window's loop hops there once for each request."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
-from headstart.chat.serving.admission import Admission, Admitted
+from headstart.chat.serving.admission import Admission, Admitted, Embeddings
 from headstart.chat.serving.log import ServingLog
 from headstart.core.serving.models import ServedModel
 from headstart.core.serving.request import ServedRequest
@@ -37,6 +37,14 @@ class Office:
     async def count(self, served: ServedRequest) -> int:
         """Tokens of a prompt; raises EnvironmentProblem."""
         return await self._there(self._admission.count(served))
+
+    async def embed(self, texts: Sequence[str], name: str, program: str) -> Embeddings:
+        """Vectors of texts; raises EnvironmentProblem."""
+        return await self._there(self._admission.embed(texts, name, program))
+
+    async def embedders(self) -> list[ServedModel]:
+        """The embedding models that programs may name."""
+        return await self._there(self._admission.embedders())
 
     def ended(self, admitted: Admitted) -> None:
         self._admission.ended(admitted)

@@ -18,7 +18,6 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.serving.admission import Admission
-from headstart.chat.serving.log import ServingLog
 from headstart.chat.serving.office import Door, Office, Opening
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.serving.models import ServedModel
@@ -73,7 +72,7 @@ class Serving:
         self._open: Opening | None = None
         # one change of the door at a time
         self._turn = asyncio.Lock()
-        self.log = ServingLog()
+        self.log = admission.log
         self.state = ServerState()
         self._office = Office(admission, self.log, asyncio.get_running_loop())
         self._preferences.listen(self._on_settings, "server")

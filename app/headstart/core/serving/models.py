@@ -26,6 +26,8 @@ class ServedModel(Struct, frozen=True):
     quantization: str = ""
     architecture: str = ""
     created: int = 0
+    # it makes vectors, no replies
+    embeds: bool = False
 
 
 def short_ids(models: Iterable[InstalledModel]) -> dict[str, InstalledModel]:

@@ -112,6 +112,14 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} is not a chat model (it has an encoder).",
         "Choose a chat model.",
     ),
+    "text-too-long": (
+        "A text has {tokens:n token|tokens}, and this model takes {size:,}.",
+        "Divide it.",
+    ),
+    "no-embedding-model": (
+        "No embedding model is installed.",
+        "Get one under Models; their names have “embed”.",
+    ),
     "last-message-too-long": (
         "Even alone, the last message is too long for the model's context of {size:,} tokens.",
         "Shorten it, or choose a larger context length in the settings.",

@@ -20,7 +20,7 @@ from headstart.core.models.heads import BLOCKS, HeadKind
 from headstart.core.models.ref import ModelFormat, ModelRef
 from headstart.core.settings.schema import Backend, EngineSettings
 from headstart.engine.backends.checked import Checked
-from headstart.engine.decoder import Decoder
+from headstart.engine.decoder import Decoder, Embedder
 from headstart.engine.stop import StopSignal
 
 # part of each card's memory that the driver and a desktop need
@@ -80,6 +80,13 @@ def open_decoder(
 
     made = Made(lacking, layers=own_layers)
     return LlamaCppDecoder(model.path, engine, progress, clamp, made)
+
+
+def open_embedder(model: ModelRef, engine: EngineSettings) -> Embedder:
+    """Load an embedding model; raises ModelProblem."""
+    from headstart.engine.backends.llama_cpp.embedder import LlamaEmbedder
+
+    return LlamaEmbedder(model.path, engine.threads)
 
 
 def open_head(
