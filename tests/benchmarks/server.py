@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ import keyring
 import psutil
 
 from headstart.assembly import App
-from headstart.core.settings.schema import EngineSettings, SamplingChoice
+from headstart.core.settings.schema import EngineSettings, SamplingChoice, changed
 from tests.benchmarks.prefix import starter, wide
 from tests.benchmarks.report import Report, spread
 from tests.benchmarks.server_agents import (
@@ -42,11 +43,13 @@ from tests.benchmarks.server_agents import (
     tools,
 )
 from tests.benchmarks.starting import run_watched
+from tests.conftest import until
 from tests.support.keyrings import MemoryKeyring
 
 # words of a system text that make 20,000 tokens with the tools below
 LONG, TOOLS = 11_000, 20
 TURNS = 30
+STORY = "Tell me a long story about a river and a town."
 _GIB = 1 << 30
 
 
@@ -240,16 +243,18 @@ async def _window(app: App, text: str) -> tuple[float, float | None]:
 
 async def _pauses(app: App, port: int) -> dict[str, Any]:
     """The window's wait while an agent writes, over its wait alone; the agent's words."""
-    messages: list[Any] = [system(1_500), question(1)]
+    messages: list[Any] = [{"role": "user", "content": STORY}]
     whole = await asyncio.to_thread(ask, port, messages, 240)
+    assert whole.written > 150, whole.text
     alone, during, equal, pauses = [], [], [], 0
     for number in range(5):
         await _window(app, f"Warm up {number}.")
         alone.append((await _window(app, f"Question {number}."))[0])
-        writing = asyncio.ensure_future(asyncio.to_thread(ask, port, messages, 240))
         log = app.services.serving.log
-        while not (log.lines[0].under_way and log.lines[0].written > 20):
-            await asyncio.sleep(0.01)
+        before = log.lines[0].number
+        writing = asyncio.ensure_future(asyncio.to_thread(ask, port, messages, 240))
+        await until(partial(_begun, app, before), 10)
+        await until(partial(_has_written, app, 20), 30)
         during.append((await _window(app, f"Another {number}."))[0])
         pauses += 1
         equal.append((await writing).text == whole.text)
@@ -257,32 +262,53 @@ async def _pauses(app: App, port: int) -> dict[str, Any]:
     return {"extra": extra, "equal": sum(equal) / len(equal), "pauses": pauses}
 
 
+def _has_written(app: App, tokens: int) -> bool:
+    return app.services.serving.log.lines[0].written > tokens
+
+
+def _begun(app: App, before: int) -> bool:
+    return app.services.serving.log.lines[0].number > before
+
+
 async def _speed(app: App, port: int) -> dict[str, Any]:
-    """The same question by HTTP and in the window, in turns."""
-    app.services.preferences.update(sampling=SamplingChoice(temperature=0.0, max_tokens=200))
+    """The same question by HTTP and in the window, in turns, each in a chat of its own. Without
+    drafts, which would know the second reply from the first."""
+    speculation = changed(app.services.preferences.current.speculation, enabled=False)
+    app.services.preferences.update(
+        sampling=SamplingChoice(temperature=0.0, max_tokens=200), speculation=speculation
+    )
     ratios, added = [], []
-    for number in range(7):
+    for number in range(9):
         text = f"Tell me a story about the number {number}."
+        app.controllers.branch.new_chat()
+        await app.controllers.settle()
         _, own = await _window(app, text)
         said = [{"role": "user", "content": text}]
         found = await asyncio.to_thread(ask, port, said, 200)
         assert own is not None
         outside = (found.written - 1) / (found.seconds - found.first)
         ratios.append(outside / own)
-        added.append(1000 * (1 / outside - 1 / own))
+        # what the way to the program adds to what the engine takes
+        line = app.services.serving.log.lines[0]
+        assert line.speed is not None
+        added.append(1000 * (1 / outside - 1 / line.speed))
     return {"speeds": ratios, "added_ms": added}
 
 
 async def _hang_ups(app: App, port: int) -> list[float]:
-    """Milliseconds from a program's end to a free engine."""
-    loader, waits = app.services.local.loader, []
+    """Milliseconds by which another program's first word comes later after a program hung up."""
+
+    async def first(number: int) -> float:
+        found = await asyncio.to_thread(ask, port, [question(number, 5)], 1)
+        return found.first
+
+    alone = statistics.median([await first(900 + number) for number in range(9)])
+    waits = []
     for number in range(20):
-        messages = [question(number)]
-        await asyncio.to_thread(hang_up, port, messages, 0.6)
-        ended = time.perf_counter()
-        while loader.served:
-            await asyncio.sleep(0.001)
-        waits.append(1000 * (time.perf_counter() - ended))
+        messages = [{"role": "user", "content": STORY}]
+        await asyncio.to_thread(hang_up, port, messages, 0.5, 4_000)
+        waits.append(max(0.0, 1000 * (await first(number) - alone)))
+        assert app.services.serving.log.lines[1].state == "gone"
     return waits
 
 

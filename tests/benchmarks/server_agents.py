@@ -98,9 +98,9 @@ def ask(port: int, messages: list[Any], tokens: int, **more: Any) -> Answer:
     return Answer(text, first or seconds, seconds, int(timings["prompt_n"]), reused, written)
 
 
-def hang_up(port: int, messages: list[Any], seconds: float) -> None:
+def hang_up(port: int, messages: list[Any], seconds: float, tokens: int = 4) -> None:
     """Send a request, and close the connection after so many seconds."""
-    body = {"messages": messages, "max_tokens": 4, "temperature": 0, "stream": True}
+    body = {"messages": messages, "max_tokens": tokens, "temperature": 0.8, "stream": True}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=3600)
     connection.request("POST", _PATH, json.dumps(body), {"authorization": f"Bearer {KEY}"})
     time.sleep(seconds)

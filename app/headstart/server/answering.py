@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from headstart.chat.serving.admission import Admitted
 from headstart.chat.serving.office import Office
@@ -32,6 +33,7 @@ from headstart.core.events import (
     Waiting,
 )
 from headstart.core.serving.line import LineState
+from headstart.core.serving.reasons import without_words
 from headstart.core.told import Told
 from headstart.server.dialects.declined import Declined, too_long
 from headstart.server.dialects.reply import AnswerWriter, Ended
@@ -98,7 +100,7 @@ class Run:
         if not done:
             return None
         task, self._next = self._next, None
-        event = task.result()
+        event = _quiet(task.result())
         self._note(event)
         return event
 
@@ -159,6 +161,15 @@ class Run:
             self._next.cancel()
         self._end(LineState.GONE)
         self._office.ended(self._admitted)
+
+
+def _quiet(event: GenerationEvent) -> GenerationEvent:
+    """The end of a reply without words of its prompt."""
+    if not isinstance(event, Finished):
+        return event
+    stats = event.stats
+    prefix = replace(stats.prefix, reason=without_words(stats.prefix.reason))
+    return replace(event, stats=replace(stats, prefix=prefix))
 
 
 class Outgoing(Struct, frozen=True):

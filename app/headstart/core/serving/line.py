@@ -57,8 +57,6 @@ class ServedLine(Struct, frozen=True):
     speed: float | None = None
     verified: int = 0
     accepted: int = 0
-    # the request has no session before it
-    is_first: bool = False
     why: Told | None = None
 
     @property

@@ -8,6 +8,16 @@ REASONS: dict[str, str] = {
     "message-changed": (
         "message {number} (“{preview}”) changed, and everything after it depends on it"
     ),
+    "message-changed-unquoted": ("message {number} changed, and everything after it depends on it"),
+    "clock-in-message-unquoted": (
+        "message {number} reads differently: the chat template writes the date or time into it"
+    ),
+    "template-in-message-unquoted": (
+        "the chat template shows message {number} in another way than before"
+    ),
+    "new-session-shares": (
+        "a new session: its first {tokens:n token is|tokens are} those of another one"
+    ),
     "some-message-changed": "a message changed, and everything after it depends on it",
     "other-model": (
         "another model ({model}) worked on this chat last, and nothing is cached for this one"

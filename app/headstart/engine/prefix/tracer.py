@@ -18,7 +18,7 @@ from msgspec import Struct
 from headstart.core.chats.values import Role
 from headstart.core.prefixes import Traces
 from headstart.core.requests import GenerationRequest, PromptMessage
-from headstart.core.told import Told
+from headstart.core.told import Told, told
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.reply_tokens import ReplyTokens
 from headstart.engine.prompt import PromptEncoder, common_prefix
@@ -68,6 +68,11 @@ class Tracer:
     ) -> tuple[int, Told | None]:
         """Number of recomputed tokens of the prompt, and the reason; call before `remember`."""
         before = self._before(request.chat_id)
+        if before is None and request.served:
+            shared = max(
+                (common_prefix(one, prompt) for one in self.others(request.chat_id)), default=0
+            )
+            return 0, told("new-session-shares", tokens=shared) if shared else None
         if before is None or request.chat_id is None:
             return 0, None
         namespace, tokens = self._memory.tokens.get(request.chat_id, ("", []))

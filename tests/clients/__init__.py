@@ -1,0 +1,1 @@
+"""Programs that nobody here wrote, against the server: `make peers-clients`."""
