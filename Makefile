@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup run test lint proof bench peers format papers package install uninstall faults
+.PHONY: help setup run test lint proof bench peers peers-clients format papers package install uninstall faults
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
@@ -59,6 +59,11 @@ package:
 
 peers: setup
 	@$(BIN)/python -m tests.benchmarks.peers
+
+# without a network: a namespace has no other way out
+peers-clients: setup
+	@$(BIN)/python -m tests.clients.install
+	@unshare --map-root-user --net sh -c 'ip link set lo up && $(BIN)/python -m tests.clients --sentence $(ONLY)'
 
 papers: setup
 	@$(BIN)/python packaging/papers.py

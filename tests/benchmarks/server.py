@@ -165,8 +165,8 @@ def cancel(report: Report) -> None:
 
 
 def _slices(again: Answer, total: int) -> float:
-    """Tokens that may have been processed twice: at most the slice that was under way."""
-    return min(512, total - again.reused) if again.reused else total
+    """Tokens that may have been processed twice: at most the slice that was under way, 256."""
+    return min(256, total - again.reused) if again.reused else total
 
 
 # --- the window beside it --------------------------------------------------------------------

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -119,7 +120,11 @@ def _listen(opening: Opening) -> socket.socket:
     host = "0.0.0.0" if opening.network else "127.0.0.1"
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform == "win32":
+            # there the other option lets any program take the port away
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, opening.port))
         listening.listen(MOST_CONNECTIONS)
     except OSError as error:

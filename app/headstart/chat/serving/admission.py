@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from headstart.chat.answering.judging import DraftChoice
 from headstart.chat.answering.local_models import LocalModels
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ServedEnded
+from headstart.chat.changes import ModelsChanged, ModelsLoaded, ServedEnded
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.serving.log import ServingLog
@@ -96,6 +96,13 @@ class Admission:
         self._preferences = preferences
         self._loop = asyncio.get_running_loop()
         self.log = ServingLog()
+        # the last answer of `models`, for requests: looking at all files takes long
+        self._known: list[ServedModel] | None = None
+        broadcast.on(ModelsChanged, lambda _change: self._forget())
+        broadcast.on(ModelsLoaded, lambda _change: self._forget())
+        preferences.listen(
+            lambda _settings: self._forget(), "server", "model", "library", "model_files", "engine"
+        )
 
     async def models(self) -> list[ServedModel]:
         """The chat models that programs may name, the one that answers by itself first."""
@@ -118,7 +125,11 @@ class Admission:
                 )
             )  # fmt: skip
         chosen = await self._chosen()
-        return sorted(found, key=lambda one: one.ref != chosen)
+        self._known = sorted(found, key=lambda one: one.ref != chosen)
+        return self._known
+
+    def _forget(self) -> None:
+        self._known = None
 
     async def embedders(self) -> list[ServedModel]:
         """The embedding models that programs may name."""
@@ -167,13 +178,17 @@ class Admission:
         return await asyncio.to_thread(self._models.find, key)
 
     async def _model_for(self, name: str) -> ServedModel:
-        offered = await self.models()
-        chosen = offered[0] if offered else None
-        if chosen is None:
+        known = self._known
+        offered = known or await self.models()
+        if not offered:
             raise ModelProblem("no-model-yet")
         if not self._preferences.current.server.any_model:
-            return chosen
-        return named(offered, name) or chosen
+            return offered[0]
+        found = named(offered, name)
+        if found is None and known and name:
+            # it may be new
+            found = named(await self.models(), name)
+        return found or offered[0]
 
     async def admit(self, served: ServedRequest, program: str, agent: str = "") -> Admitted:
         """An engine's request for a program's; raises EnvironmentProblem."""
