@@ -53,6 +53,14 @@ STORY = "Tell me a long story about a river and a town."
 _GIB = 1 << 30
 
 
+# parts of a section that run; all of them if this is empty
+_parts: list[str] = []
+
+
+def only(part: str) -> bool:
+    return not _parts or part in _parts
+
+
 def folder() -> tempfile.TemporaryDirectory[str]:
     """A home on a disk, not in memory."""
     return tempfile.TemporaryDirectory(dir=Path.home() / ".cache")
@@ -84,6 +92,8 @@ def restart(report: Report) -> None:
         ("smollm2", starter(), "at most 0.3", 5),
         ("wide", wide(), "at most 1.0", 3),
     ):
+        if not only(name):
+            continue
         with folder() as place:
             home = Path(place)
             messages: list[Any] = [system(LONG), question(1)]
@@ -127,6 +137,8 @@ def turns(report: Report) -> None:
         ("plain", starter(), "", "at least 1.0"),
         ("draft", wide(), str(starter()), "at least 1.3"),
     ):
+        if not only(name):
+            continue
         words = 4_000 if name == "plain" else 1_200
         with folder() as place:
             home = Path(place)
@@ -350,10 +362,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--only", default=",".join(SECTIONS))
+    parser.add_argument("--part", action="append", default=[], help="smollm2, wide, plain, draft")
     options = parser.parse_args()
     report = Report("server (starter model and the wide one)")
     if shutil.disk_usage(Path.home()).free < 20 * _GIB:
         print("less than 20 GiB are free: prefixes may not be kept")
+    _parts.extend(options.part)
     for name in options.only.split(","):
         SECTIONS[name](report)
     report.write(options.json)

@@ -46,11 +46,23 @@ def tools(count: int) -> list[dict[str, Any]]:
 
 
 def system(words: int, session: int = 0) -> dict[str, str]:
-    return {"role": "system", "content": prose(words, 50 + session)}
+    """Instructions of so many words: the project's own documents, from another page on for each
+    session. Nonsense would make the model fall silent."""
+    pages = sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
+    text = "\n\n".join(
+        path.read_text(encoding="utf-8")
+        for path in pages
+        if path.stem not in ("benchmarks", "modules")
+    )
+    every = text.split(" ")
+    begin = session * 997 % len(every)
+    return {"role": "system", "content": " ".join([*every[begin:], *every[:begin]][:words])}
 
 
 def question(number: int, words: int = 60) -> dict[str, str]:
-    return {"role": "user", "content": f"{prose(words, 100 + number)} And {number}?"}
+    """A question with a result before it, as an agent sends them."""
+    result = prose(max(1, words - 12), 100 + number)
+    return {"role": "user", "content": f"Tell me a story of the number {number} and: {result}"}
 
 
 class Answer(Struct, frozen=True):
