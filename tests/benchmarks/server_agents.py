@@ -157,7 +157,8 @@ def theirs(model: Path, folder: Path, *more: str) -> Iterator[int]:
     command = [
         str(stock("llama-server")), "-m", str(model), "-c", str(CONTEXT), "-np", "1", "-t", "2",
         "--host", "127.0.0.1", "--port", str(port), "--slots", "--jinja",
-        "--slot-save-path", str(folder), *more,
+        # its own choice, on, writes 10 tokens a second here where off writes 26 (4,096 tokens deep)
+        "--slot-save-path", str(folder), "-fa", "off", *more,
     ]  # fmt: skip
     with (folder / "server.log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
