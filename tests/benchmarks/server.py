@@ -139,7 +139,7 @@ def turns(report: Report) -> None:
     ):
         if not only(name):
             continue
-        words = 4_000 if name == "plain" else 1_200
+        words = 2_500 if name == "plain" else 1_200
         with folder() as place:
             home = Path(place)
             with ours(model, home / "ours", draft) as port:

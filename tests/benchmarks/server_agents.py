@@ -158,7 +158,9 @@ def theirs(model: Path, folder: Path, *more: str) -> Iterator[int]:
         str(stock("llama-server")), "-m", str(model), "-c", str(CONTEXT), "-np", "1", "-t", "2",
         "--host", "127.0.0.1", "--port", str(port), "--slots", "--jinja",
         # its own choice, on, writes 10 tokens a second here where off writes 26 (4,096 tokens deep)
-        "--slot-save-path", str(folder), "-fa", "off", *more,
+        "--slot-save-path", str(folder), "-fa", "off",
+        # it takes no more tokens than a model was trained on, unless it is told so
+        "--override-kv", f"llama.context_length=int:{CONTEXT}", *more,
     ]  # fmt: skip
     with (folder / "server.log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)

@@ -87,6 +87,7 @@ def make_application(opening: Opening, office: Office) -> Starlette:
             EnvironmentProblem: _on_problem,
             HTTPException: _on_no_route,
             RecursionError: _on_depth,
+            Exception: _on_bug,
         },
     )
 
@@ -265,6 +266,13 @@ async def _on_no_route(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     said = "The method is a wrong one here." if status == 405 else "There is nothing at this path."
     return _refusal(request, Declined(said, status=status))
+
+
+async def _on_bug(request: Request, error: Exception) -> Response:
+    """Our own error: loud here, with its traceback, and of the right shape for the program."""
+    log.error("a request of a program failed", exc_info=error)
+    said = f"Internal error: {type(error).__name__}. The log of Headstart has more."
+    return _refusal(request, Declined(said, status=500))
 
 
 async def _on_depth(request: Request, error: Exception) -> Response:
