@@ -50,6 +50,9 @@ def node() -> Path:
 
 def program(name: str) -> Path:
     """A program of npm's, or of the Python environment."""
+    if name == "opencode":
+        # what its script would put in its place after an installation
+        return folder() / "node_modules" / "opencode-linux-x64" / "bin" / name
     found = folder() / "node_modules" / ".bin" / name
     return found if found.exists() else folder() / "py" / "bin" / name
 
