@@ -40,6 +40,8 @@ CONTEXT = 32_768
 SECONDS = 600
 QUESTION = "Look what notes.txt says, first with a command, then by reading it."
 NEXT = "And now?"
+# not free software: whoever has it names it
+ON_DEMAND = ("claude-code",)
 # Codex asks nobody here, and its sandbox needs a kernel that lets it
 _FREE = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
@@ -94,6 +96,10 @@ def clients(model: str, home: Path) -> list[Client]:
         Client(
             "llm", ("llm", "-m", "headstart"), ("llm", "-c"),
             ".config/io.datasette.llm/extra-openai-models.yaml", tools=False,
+        ),
+        Client(
+            "claude-code", ("claude", "--allowedTools=Bash,Read", "-p"),
+            ("claude", "--allowedTools=Bash,Read", "-c", "-p"),
         ),
     ]  # fmt: skip
 
@@ -232,7 +238,7 @@ async def main() -> int:
     starter = starter_model()
     assert starter is not None
     right, found = 0, dict[str, Any]()
-    everybody = [client.code for client in clients("", Path())]
+    everybody = [client.code for client in clients("", Path()) if client.code not in ON_DEMAND]
     names = options.names or everybody
     with tempfile.TemporaryDirectory(dir=Path.home() / ".cache") as folder:
         # few layers: prompts of 10,000 tokens are processed in seconds

@@ -22,6 +22,10 @@ PACKAGES = (
     "@continuedev/cli",
     "@earendil-works/pi-coding-agent",
 )
+_BINARIES = {
+    "opencode": "opencode-linux-x64/bin/opencode",
+    "claude": "@anthropic-ai/claude-code-linux-x64/claude",
+}
 PYTHON = ("aider-chat", "llm")
 
 
@@ -50,9 +54,9 @@ def node() -> Path:
 
 def program(name: str) -> Path:
     """A program of npm's, or of the Python environment."""
-    if name == "opencode":
+    if name in _BINARIES:
         # what its script would put in its place after an installation
-        return folder() / "node_modules" / "opencode-linux-x64" / "bin" / name
+        return folder() / "node_modules" / _BINARIES[name]
     found = folder() / "node_modules" / ".bin" / name
     return found if found.exists() else folder() / "py" / "bin" / name
 

@@ -164,7 +164,7 @@ class _Desk:
         session, agent = session_of(request.headers)
         served = dialect.read(await _body(request), session)
         self._tell_ignored(served)
-        program = program_of(request.headers)
+        program = program_of(request.headers, served.instructions)
         admitted = await self._office.admit(served, program, agent)
         name = served.model or admitted.model
         reply_id = admitted.request.reply_key

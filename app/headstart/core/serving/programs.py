@@ -39,17 +39,35 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{1,23}")
 # headers by which programs name their sessions, and the agents in them
 _SESSIONS = ("x-claude-code-session-id", "x-session-id", "session-id", "session_id")
 _AGENTS = ("x-claude-code-agent-id", "x-agent-id")
+# words at the beginning of the instructions of programs that use a library's headers
+_SAYINGS = (
+    ("continue cli", "Continue"),
+    ("operating inside pi", "pi"),
+    ("you are cline", "Cline"),
+    ("cline", "Cline"),
+    ("opencode", "OpenCode"),
+    ("zed", "Zed"),
+)
+_LIBRARIES = {"js": "JavaScript", "python": "Python"}
+# characters of the instructions that are looked at
+_BEGINNING = 300
 UNKNOWN = "another program"
 
 
-def program_of(headers: Mapping[str, str]) -> str:
-    """The name of the program; the beginning of its User-Agent if nobody knows it."""
+def program_of(headers: Mapping[str, str], instructions: str = "") -> str:
+    """The name of the program, by its headers or the first words of its instructions; the beginning
+    of its User-Agent if nobody knows it."""
     said = " ".join(headers.get(name, "") for name in _HEADERS).casefold()
-    if "python" in said and "asyncopenai" in said:
-        return "Python"
-    for word, name in _NAMES:
-        if word in said:
+    known = next((name for word, name in _NAMES if word in said), "")
+    if known not in ("", *_LIBRARIES.values()):
+        return known
+    beginning = instructions[:_BEGINNING].casefold()
+    for words, name in _SAYINGS:
+        if re.search(rf"\b{words}\b", beginning):
             return name
+    library = _LIBRARIES.get(headers.get("x-stainless-lang", ""), "")
+    if known or library:
+        return known or library
     found = _WORD.match(headers.get("user-agent", ""))
     return found[0].strip() if found else UNKNOWN
 

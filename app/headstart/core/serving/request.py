@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage, WrittenSoFar
 from headstart.core.settings.schema import SamplingChoice, Thinking
 from headstart.core.tools import NO_TOOLS, Tools
@@ -44,6 +45,12 @@ class ServedRequest(Struct, frozen=True):
     names: Mapping[str, ShownTool] = field(default_factory=dict)
     with_usage: bool = False
     ignored: tuple[str, ...] = ()
+
+    @property
+    def instructions(self) -> str:
+        """The text of the first system message; "" for none."""
+        first = self.messages[0] if self.messages else None
+        return first.text if first is not None and first.role is Role.SYSTEM else ""
 
     @property
     def size(self) -> int:

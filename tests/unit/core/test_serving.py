@@ -1,0 +1,88 @@
+"""Names of programs, models and sessions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headstart.core.chats.values import Role
+from headstart.core.models.installed import About, InstalledModel
+from headstart.core.models.ref import ModelRef
+from headstart.core.requests import PromptMessage
+from headstart.core.serving.models import ServedModel, named, short_ids
+from headstart.core.serving.programs import program_of, session_of
+from headstart.core.serving.request import ServedRequest
+from headstart.core.serving.session import is_session, session_id
+
+JS = {"user-agent": "ls/JS 5.23.2", "x-stainless-lang": "js"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "instructions", "name"),
+    [
+        ({"user-agent": "claude-cli/2.1.332 (external, cli)"}, "", "Claude Code"),
+        ({"user-agent": "codex_exec/0.171.0 (Debian 12)"}, "", "Codex"),
+        ({"user-agent": "opencode/1.18.34 ai-sdk/provider-utils"}, "", "OpenCode"),
+        ({"user-agent": "Zed/0.214"}, "", "Zed"),
+        ({"user-agent": "OpenAI/Python 3.52.0"}, "", "Python"),
+        ({"user-agent": "AsyncOpenAI/Python 3.52.0"}, "", "Python"),
+        (JS, "You are an agent in the Continue CLI. Given", "Continue"),
+        (JS, "You are an expert coding assistant operating inside pi, a", "pi"),
+        (JS, "You are helpful.", "JavaScript"),
+        ({"user-agent": "curl/8.1"}, "", "curl"),
+        ({"user-agent": "MyTool/3"}, "", "MyTool"),
+        ({}, "", "another program"),
+    ],
+)
+def test_programs(headers: dict[str, str], instructions: str, name: str) -> None:
+    assert program_of(headers, instructions) == name
+
+
+def test_sessions_by_headers() -> None:
+    headers = {"x-claude-code-session-id": "s", "x-claude-code-agent-id": "a"}
+    assert session_of(headers) == ("s", "a")
+    assert session_of({"x-session-id": "t"}) == ("t", "")
+    assert session_of({}) == ("", "")
+
+
+def test_a_session_is_its_key_or_its_beginning() -> None:
+    def request(*texts: str, session: str = "") -> ServedRequest:
+        roles = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.USER)
+        messages = tuple(
+            PromptMessage(role, text) for role, text in zip(roles, texts, strict=False)
+        )
+        return ServedRequest(messages, session=session)
+
+    first = session_id("Codex", request("Rules.", "Look."))
+    assert is_session(first)
+    # the talk goes on
+    assert session_id("Codex", request("Rules.", "Look.", "I see.", "And?")) == first
+    assert session_id("Codex", request("Rules.", "Read.")) != first
+    assert session_id("pi", request("Rules.", "Look.")) != first
+    keyed = session_id("Codex", request("Rules.", "Look.", session="k"))
+    assert session_id("Codex", request("Other.", "Words.", session="k")) == keyed
+    assert session_id("Codex", request("Other.", "Words.", session="k"), "agent") != keyed
+
+
+def test_models_have_short_names() -> None:
+    def model(name: str, quantization: str = "") -> InstalledModel:
+        ref = ModelRef(Path(f"/models/{name}.gguf"), name, 1)
+        return InstalledModel(ref, "folder", name, About(quantization=quantization))
+
+    found = short_ids(
+        [
+            model("Qwen3.5-9B-Instruct-Q4_K_M", "Q4_K_M"),
+            model("Qwen3.5-9B-Instruct-Q8_0", "Q8_0"),
+            model("Qwen3.5-9B-it"),
+        ]
+    )
+    assert list(found) == ["qwen3.5-9b", "qwen3.5-9b-q8_0", "qwen3.5-9b-2"]
+    offered = [ServedModel(name, one.ref) for name, one in found.items()]
+    for asked in (
+        "qwen3.5-9b", "QWEN3.5-9B", "openai/qwen3.5-9b", "Qwen3.5-9B-Instruct-Q4_K_M.gguf",
+        "/models/Qwen3.5-9B-Instruct-Q4_K_M.gguf", "qwen3.5-9b:latest",
+    ):  # fmt: skip
+        assert named(offered, asked) is offered[0], asked
+    assert named(offered, "claude-opus") is None
+    assert named(offered, "") is None
