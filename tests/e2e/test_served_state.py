@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.events import Finished, GenerationEvent, TextAdded
+from headstart.core.events import Finished, GenerationEvent, Loading, TextAdded
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, PromptMessage
 from headstart.core.settings.schema import Sampling
@@ -119,4 +119,26 @@ def test_a_turn_that_gives_way_writes_the_same(
     assert again == text
     assert paused.stats.generated_tokens == plain.stats.generated_tokens
     assert paused.stats.prompt_tokens == plain.stats.prompt_tokens
+    engine.stop()
+
+
+def test_a_turn_gives_way_while_its_model_loads(starter: ModelRef, tmp_path: Path) -> None:
+    engine = begin("llama", starter, tmp_path)
+    name = session(engine, "a")
+    request = engine.request(name, [user("Hello.")], served=True, reply_key="one")
+    events: list[GenerationEvent] = []
+    stop = StopSignal()
+
+    def emit(event: GenerationEvent) -> None:
+        events.append(event)
+        if isinstance(event, Loading):
+            stop.give_way()
+
+    with pytest.raises(GaveWay):
+        engine.generator.generate(request, emit, stop)
+    assert not any(isinstance(event, Finished | TextAdded) for event in events)
+    stop.gave_way()
+    engine.generator.generate(request, events.append, stop)
+    assert isinstance(events[-1], Finished)
+    assert events[-1].stats.generated_tokens == 8
     engine.stop()

@@ -22,7 +22,7 @@ from headstart.core.requests import (
 from headstart.core.told import told
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.embedding import Embedding
-from headstart.engine.generator import LoadCancelled
+from headstart.engine.generator import GaveWay, LoadCancelled
 from headstart.engine.loaded_model import LoadedModel
 from headstart.engine.loading.models import LoadedModels, Measure, measure
 from headstart.engine.memory import give_back
@@ -62,10 +62,16 @@ class LocalGenerator:
     def generate(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         self._worked = True
         with self._models.forgetting_lost(emit):
-            with self._loading(emit):
-                loaded = self._models.get(request.load, emit, stop)
-                request = loaded.exactly(request, emit)
-                self._models.load_draft(loaded, request.load.draft, emit, stop)
+            try:
+                with self._loading(emit):
+                    loaded = self._models.get(request.load, emit, stop)
+                    request = loaded.exactly(request, emit)
+                    self._models.load_draft(loaded, request.load.draft, emit, stop)
+            except LoadCancelled:
+                if stop.gives_way and not stop.stopped:
+                    # it loads again when it goes on
+                    raise GaveWay from None
+                raise
             self._models.open_projector(loaded, request.load, emit, stop)
             paused = self._paused.pop(request.reply_key, None) if request.served else None
             try:

@@ -230,6 +230,11 @@ class Runner:
                 stream.cancel()
             if not stream.start():
                 continue
+            if stream.paused_by not in (None, turn):
+                # what it had written so far went with the engine before
+                stream.put(Failed(told("engine-restarted")))
+                stream.put(None)
+                continue
             self._current = (Priority(priority), stream)
             if priority == Priority.AHEAD and self._waiting(Priority.AHEAD):
                 # another job was submitted after this one left the queue
@@ -243,6 +248,7 @@ class Runner:
                 self._current = None
             if gave_way:
                 # its number keeps it before all later ones
+                stream.paused_by = turn
                 self._queue.put(job)
         generator = self._made_before()
         if generator is not None:

@@ -28,6 +28,8 @@ class Stream:
         self._lock = threading.Lock()
         self._started = False
         self._ended = False
+        # the number of the engine thread on which the job paused
+        self.paused_by: int | None = None
         self.token = StopSignal()
 
     def cancel(self) -> None:
