@@ -71,6 +71,8 @@ def _claude(target: Target) -> str:
             "CLAUDE_CODE_SUBAGENT_MODEL": model,
             "CLAUDE_CODE_MAX_CONTEXT_TOKENS": str(target.context),
             "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(target.context),
+            # it keeps room for its longest reply, which is 32,000 tokens unless it is told so
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(_output(target)),
             "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
             "CLAUDE_CODE_TOTAL_TOKENS_REMINDER": "off",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
