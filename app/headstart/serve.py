@@ -29,6 +29,8 @@ from headstart.parts import Parts, open_parts
 # the environment variable with the key, for computers without a keychain
 KEY = "HEADSTART_SERVER_KEY"
 _LOOK_SECONDS = 0.25
+# most seconds at the end for unfinished writes of prefixes: nobody looks at a window that closes
+WRITE_SECONDS = 30.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -118,7 +120,7 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
         await _print_requests(parts, asked)
         return 0
     finally:
-        await parts.close()
+        await parts.close(WRITE_SECONDS)
 
 
 async def _tell(parts: Parts, with_key: bool) -> None:

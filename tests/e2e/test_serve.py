@@ -89,3 +89,18 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         )  # fmt: skip
         assert other.returncode == 1
         assert f"cannot open on port {program.port}" in other.stderr.replace(",", "")
+
+
+def test_a_program_that_is_killed_after_its_first_answer_keeps_the_prompt(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    body = {"messages": [{"role": "user", "content": "Hello. " * 700}], "max_tokens": 2}
+    with serving(home) as (program, process):
+        status, found = program.post("/v1/chat/completions", body)
+        assert status == 200
+        total = found["usage"]["prompt_tokens"]
+        process.kill()
+    with serving(home) as (program, process):
+        status, found = program.post("/v1/chat/completions", body)
+        assert status == 200
+        # what was written while the prompt was computed: all but the last slices
+        assert found["usage"]["prompt_tokens_details"]["cached_tokens"] > total // 2

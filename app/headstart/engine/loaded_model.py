@@ -125,10 +125,14 @@ class LoadedModel(Struct):
         try:
             if store is not None:
                 store.begin_reply(request.owner)
+                if request.served:
+                    # a long prompt's state is written while it is computed: the program may be
+                    # ended right after the first answer
+                    store.go_on_writing()
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
             with noted(running, Doing("reading", name)):
-                began = functools.partial(running.begin, Doing("writing", name))
+                began = functools.partial(self._prompt_read, Doing("writing", name))
                 self.other.run(self.parts, request, emit, stop, began, paused)
         except template.TemplateError as error:
             raise EnvironmentProblem(
@@ -137,6 +141,11 @@ class LoadedModel(Struct):
         finally:
             if store is not None:
                 store.end_reply()
+
+    def _prompt_read(self, doing: Doing) -> None:
+        self.resources.running.begin(doing)
+        if self.resources.store is not None:
+            self.resources.store.pause_writing()
 
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill the certain part of a chat's next prompt."""

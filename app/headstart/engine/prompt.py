@@ -37,6 +37,8 @@ IMAGE = "\ue0f9"
 _GUARDS = str.maketrans({GUARD: None, CUT: None, IMAGE: None})
 _MARKUP = re.compile(r"\W.*\W|\S*[<\[|].*", re.DOTALL)
 REMEMBERED_CHARACTERS = 8_000_000
+# texts from this length on are worth keeping with their tokens: tokenizing one takes 15 ms or more
+LONG_TEXT = 16_000
 
 
 class PromptEncoder:
@@ -221,6 +223,15 @@ class PromptEncoder:
                     other.append((text, known))
             head, run = "", []
         return other
+
+    def long_texts(self, rendered: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The long texts of a rendered prompt that was encoded, with their tokens."""
+        for piece in self._finder.split(rendered)[::2]:
+            if len(piece) >= LONG_TEXT:
+                for text in piece.replace(GUARD, "").split(IMAGE)[::2]:
+                    known = self._memory.get(text)
+                    if known is not None and len(text) >= LONG_TEXT:
+                        yield text, known
 
     def count(self, text: str) -> int:
         """Number of tokens of a text inside a prompt."""

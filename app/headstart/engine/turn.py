@@ -264,9 +264,11 @@ class Turn:
             cut -= len(self._decoder.piece(tokens.pop()))
         self._remember_calls(rendered, tokens, stream)
         owner = self._request.owner
-        for text, known in self._encoder.remember_reply(rendered, tokens) if cut == 0 else ():
-            if self._tracer is not None and owner is not None:
+        other = self._encoder.remember_reply(rendered, tokens) if cut == 0 else []
+        if self._tracer is not None and owner is not None:
+            for text, known in other:
                 self._tracer.reply_tokens.keep(owner, text, known)
+            self._tracer.reply_tokens.keep_long(owner, self._encoder.long_texts(rendered))
 
     def _remember_calls(self, rendered: str, tokens: Sequence[int], stream: TextStream) -> None:
         """Have the encoder remember a step that ended with calls as the model wrote it."""

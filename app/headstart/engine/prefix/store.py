@@ -121,6 +121,12 @@ class PrefixStore:
         if owner is not None:
             self.records.permits.begin(owner)
 
+    def pause_writing(self) -> None:
+        self.writer.pause()
+
+    def go_on_writing(self) -> None:
+        self.writer.resume()
+
     def end_reply(self) -> None:
         self.writer.resume()
 
