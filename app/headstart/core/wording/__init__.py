@@ -128,10 +128,22 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
         reasons,
         servers,
         settings,
+        tool_servers,
     )
 
     found: dict[str, tuple[str, str]] = {}
-    for room in (attachments, chats, files, heads, home, hub, imports, models, servers):
+    for room in (
+        attachments,
+        chats,
+        files,
+        heads,
+        home,
+        hub,
+        imports,
+        models,
+        servers,
+        tool_servers,
+    ):
         found.update(room.PROBLEMS)
     found.update(phrases.PHRASES)
     found.update(settings.SETTINGS)

@@ -1,0 +1,143 @@
+"""Questions that a tool server asks the user (elicitation): a form, or an address to open. Pure."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+# the most fields of a form, and options of a field, that are shown
+MOST_FIELDS, MOST_OPTIONS = 40, 500
+
+
+class FieldKind(StrEnum):
+    TEXT = "text"
+    NUMBER = "number"
+    WHOLE = "whole"
+    SWITCH = "switch"
+    CHOICE = "choice"
+    # any number of options
+    CHOICES = "choices"
+
+
+class FormField(Struct, frozen=True):
+    """A field of a form. `options` are pairs of a value and its title."""
+
+    name: str
+    kind: FieldKind
+    title: str = ""
+    about: str = ""
+    required: bool = False
+    initial: str | float | bool | tuple[str, ...] | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    least: float | None = None
+    most: float | None = None
+    # of texts
+    shortest: int = 0
+    longest: int = 0
+
+
+class ServerQuestion(Struct, frozen=True):
+    """A question by its number. With `url` the user is asked to open an address."""
+
+    number: int
+    server: str
+    message: str
+    fields: tuple[FormField, ...] = ()
+    url: str = ""
+
+
+class QuestionEnd(StrEnum):
+    ACCEPTED = "accept"
+    DECLINED = "decline"
+    CANCELLED = "cancel"
+
+
+Value = str | int | float | bool | list[str] | None
+
+
+def fields_of(schema: dict[str, Any]) -> tuple[FormField, ...]:
+    """The fields of a form's schema; a property of a kind that forms do not have is a text."""
+    properties = schema.get("properties")
+    required = schema.get("required") or []
+    if not isinstance(properties, dict):
+        return ()
+    found = []
+    for name, given in list(properties.items())[:MOST_FIELDS]:
+        one = given if isinstance(given, dict) else {}
+        found.append(_field(str(name), one, isinstance(required, list) and name in required))
+    return tuple(found)
+
+
+def _field(name: str, given: dict[str, Any], required: bool) -> FormField:
+    items = given.get("items")
+    several = given.get("type") == "array" and isinstance(items, dict)
+    options = _options(items if several and isinstance(items, dict) else given)
+    kinds = {"number": FieldKind.NUMBER, "integer": FieldKind.WHOLE, "boolean": FieldKind.SWITCH}
+    kind = kinds.get(str(given.get("type")), FieldKind.TEXT)
+    if options:
+        kind = FieldKind.CHOICES if several else FieldKind.CHOICE
+    initial = given.get("default")
+    if isinstance(initial, list):
+        initial = tuple(str(one) for one in initial)
+    elif not isinstance(initial, str | int | float | bool):
+        initial = None
+    return FormField(
+        name,
+        kind,
+        _text(given.get("title")) or name,
+        _text(given.get("description")),
+        required,
+        initial,
+        options,
+        _number(given.get("minimum")),
+        _number(given.get("maximum")),
+        int(_number(given.get("minLength")) or 0),
+        int(_number(given.get("maxLength")) or 0),
+    )
+
+
+def _options(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    titled = given.get("oneOf") or given.get("anyOf")
+    if isinstance(titled, list):
+        found = [
+            (str(one["const"]), _text(one.get("title")) or str(one["const"]))
+            for one in titled[:MOST_OPTIONS]
+            if isinstance(one, dict) and "const" in one
+        ]
+        return tuple(found)
+    values = given.get("enum")
+    if not isinstance(values, list):
+        return ()
+    names = given.get("enumNames")
+    titles = names if isinstance(names, list) and len(names) == len(values) else values
+    return tuple(
+        (str(value), str(title))
+        for value, title in list(zip(values, titles, strict=True))[:MOST_OPTIONS]
+    )
+
+
+def value_problem(field: FormField, value: Value) -> str:
+    """A code for a value that the server would refuse; "" for a right one."""
+    if value is None or value in ("", []):
+        return "needed" if field.required else ""
+    if isinstance(value, str) and field.kind is FieldKind.TEXT:
+        fits = field.shortest <= len(value) and not 0 < field.longest < len(value)
+        return "" if fits else "length"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low = field.least is not None and value < field.least
+        if low or (field.most is not None and value > field.most):
+            return "range"
+    return ""
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,55 @@
+"""Questions of a tool server to the user: passed on to the program, answered from there. In the
+child."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import mcp_types as types
+
+from headstart.core.tool_servers.questions import QuestionEnd, fields_of
+from headstart.tools.wire import AnswerQuestion, Asked, FromHost, QuestionGone
+
+# questions of all servers have different numbers
+_numbers = itertools.count(1)
+_LONGEST = 10_000
+
+
+class Questions:
+    def __init__(self, server: str, send: Callable[[FromHost], None]) -> None:
+        self._server = server
+        self._send = send
+        self._waiting: dict[int, asyncio.Future[AnswerQuestion]] = {}
+
+    async def ask(self, context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
+        del context
+        number = next(_numbers)
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        message = params.message[:_LONGEST]
+        if isinstance(params, types.ElicitRequestURLParams):
+            self._send(Asked(number, self._server, message, url=params.url[:_LONGEST]))
+        else:
+            schema: Any = params.requested_schema
+            if hasattr(schema, "model_dump"):
+                schema = schema.model_dump(by_alias=True)
+            self._send(Asked(number, self._server, message, fields_of(dict(schema))))
+        answered = False
+        try:
+            answer = await future
+            answered = True
+        finally:
+            self._waiting.pop(number, None)
+            if not answered:
+                self._send(QuestionGone(number))
+        accepted = answer.end is QuestionEnd.ACCEPTED
+        values: Any = dict(answer.values) if accepted and answer.values else None
+        return types.ElicitResult(action=answer.end.value, content=values)
+
+    def answer(self, answer: AnswerQuestion) -> None:
+        """The user's answer; without effect where nobody waits for it."""
+        future = self._waiting.get(answer.number)
+        if future is not None and not future.done():
+            future.set_result(answer)

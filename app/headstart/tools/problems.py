@@ -1,0 +1,62 @@
+"""Errors of the MCP library as messages to the user. In the child; pure."""
+
+from __future__ import annotations
+
+import errno
+
+import httpx2
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from headstart.core.told import Told, told
+
+
+def problem_of(error: BaseException) -> Told:
+    """The message for an error, or for the first one of a group that says something."""
+    for one in _single(error):
+        found = _known(one)
+        if found is not None:
+            return found
+    return told("tool-server-failed", reason=type(error).__name__)
+
+
+def _single(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [inner for one in error.exceptions for inner in _single(one)]
+    return [error]
+
+
+def _known(error: BaseException) -> Told | None:
+    match error:
+        case FileNotFoundError():
+            return told("tool-server-not-found", command=str(error.filename or ""))
+        case PermissionError():
+            return told("tool-server-not-allowed", command=str(error.filename or ""))
+        case TimeoutError() | httpx2.TimeoutException():
+            return told("tool-server-silent")
+        case httpx2.HTTPStatusError():
+            return _of_status(error.response.status_code)
+        case httpx2.TransportError():
+            return told("tool-server-unreachable")
+        case MCPError():
+            return _of_answer(error)
+        case ValidationError():
+            return told("tool-server-unreadable")
+        case OSError() if error.errno == errno.ENOEXEC:
+            return told("tool-server-not-allowed", command=str(error.filename or ""))
+    return None
+
+
+def _of_status(status: int) -> Told:
+    if status in (401, 403):
+        return told("tool-server-refused", status=status)
+    return told("tool-server-status", status=status)
+
+
+def _of_answer(error: MCPError) -> Told:
+    """The library words HTTP errors as answers of the server."""
+    said = " ".join(error.error.message.split())[:300]
+    for status in (401, 403):
+        if str(status) in said:
+            return _of_status(status)
+    return told("tool-server-says", said=said)
