@@ -76,6 +76,10 @@ class Home(Struct, frozen=True):
         return self.path / "prefixes"
 
     @property
+    def tools(self) -> Path:
+        return self.path / "tools"
+
+    @property
     def temporary(self) -> Path:
         return self.path / "temporary"
 

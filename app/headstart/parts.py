@@ -87,6 +87,7 @@ def open_parts(
         places,
         home.log,
         ServerThread(),
+        home.tools,
     )
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store.controls, weights

@@ -12,6 +12,7 @@ from headstart.chat.agent.shortening import Shortening
 from headstart.chat.agent.stream import ToolDesk
 from headstart.chat.agent.toolbox import Toolbox
 from headstart.chat.answering.answerer import Answering
+from headstart.chat.attaching import Attaching
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Change
@@ -24,6 +25,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked
+from headstart.chat.tool_servers.making import make_tool_servers
 from headstart.chat.transfer.export_request import ExportJobRun
 from headstart.chat.transfer.exporting import Exporting
 from headstart.core.chats.parts import Origin, PartKind
@@ -32,10 +34,30 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.settings.schema import Settings
-from headstart.core.told import told
+from headstart.core.told import Told, told
+from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 from tests.support.manual_time import ManualBackground
+
+
+class MemoryKeychain(Keychain):
+    """The edge: no keychain of the system is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: dict[str, str] = {}
+
+    def get(self, account: str) -> str | None:
+        return self.kept.get(account)
+
+    def set(self, account: str, key: str) -> Told | None:
+        self.kept[account] = key
+        return None
+
+    def forget(self, account: str) -> None:
+        self.kept.pop(account, None)
+
 
 MODEL = ModelRef(Path("/models/harbour.gguf"), "harbour", 1)
 
@@ -132,8 +154,17 @@ class Talk:
         self.finding = Finding(self.databases, self.background, self.broadcast)
         self.running, self.clock = RunningCalls(), Clock()
         self.toolbox = Toolbox(self.databases, self.finding)
+        self.keychain = MemoryKeychain()
+        self.servers = make_tool_servers(
+            self.preferences,
+            self.keychain,
+            self.broadcast,
+            Attaching(self.databases),
+            folder / "tools",
+        )
         self.desk = ToolDesk(
             self.toolbox,
+            self.servers.lending,
             self.permissions,
             self.running,
             Shortening(self.databases),
@@ -179,6 +210,7 @@ class Talk:
 
     async def close(self) -> None:
         await self.replies.stop_all()
+        await self.servers.running.close()
         await self.background.close(3)
         await self.databases.close()
         self.storage.close()

@@ -21,6 +21,7 @@ from headstart.core.models.ref import ModelRef
 from headstart.core.requests import Pair
 from headstart.core.settings.schema import KvType
 from headstart.core.told import Told
+from headstart.core.tool_servers.questions import ServerQuestion
 
 
 class What(StrEnum):
@@ -183,6 +184,24 @@ class ServedEnded(Struct, frozen=True):
     """Another program's request ended."""
 
 
+class ToolServersChanged(Struct, frozen=True):
+    """A tool server started, ended, changed its lists or wrote to its log."""
+
+    server_id: str
+
+
+class ToolQuestion(Struct, frozen=True):
+    """A tool server asks the user a question."""
+
+    question: ServerQuestion
+
+
+class ToolQuestionGone(Struct, frozen=True):
+    """The question with this number needs no answer any more."""
+
+    number: int
+
+
 Change = (
     ChatChanged
     | IndexChanged
@@ -207,4 +226,7 @@ Change = (
     | Trouble
     | ServerChanged
     | ServedEnded
+    | ToolServersChanged
+    | ToolQuestion
+    | ToolQuestionGone
 )

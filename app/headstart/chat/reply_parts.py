@@ -35,8 +35,10 @@ def parts_of(events: Iterable[TextPiece | ToolDone], message_id: str) -> list[Pa
                     event.end,
                     event.seconds,
                     event.whole,
+                    event.source,
                 )
             )
+            found += event.more
             continue
         if event.step is CallStep.BEGAN:
             runs = []

@@ -39,7 +39,7 @@ from headstart.core.retention import decide
 from headstart.core.servers import ServerModel
 from headstart.core.settings.inheritance import NO_ADVICE, Effective, effective
 from headstart.core.settings.schema import SamplingChoice, Settings
-from headstart.core.tools import Tools
+from headstart.core.tools import Tools, ToolSpec
 
 # end of the year 9998, the latest date for a chat: an import may claim any time
 _LAST_SECOND = 253_370_764_800
@@ -57,18 +57,19 @@ class Asked(Struct, frozen=True):
     written: tuple[Part, ...] = ()
     # the key of the model that wrote them; "" if unknown
     written_by: str = ""
+    # tools that servers lend
+    lent: tuple[ToolSpec, ...] = ()
 
     @property
     def tools(self) -> Tools:
         """The tools that the chat has switched on."""
-        return Tools(own_specs(self.chat.options.tools))
+        return Tools((*own_specs(self.chat.options.tools), *self.lent))
 
-    @property
-    def steps_so_far(self) -> tuple[PromptMessage, ...]:
-        """The finished steps of the reply so far: calls, and their results."""
+    def steps_so_far(self, images: Images) -> tuple[PromptMessage, ...]:
+        """The finished steps of the reply so far: calls, and their results. `images`: bytes."""
         if not self.tools or not has_calls(self.written):
             return ()
-        messages = step_messages(self.written, self.reply_id)
+        messages = step_messages(self.written, self.reply_id, lambda more: _images(more, images))
         if messages and messages[-1].role is Role.ASSISTANT and not messages[-1].calls:
             messages.pop()
         return tuple(messages)
@@ -125,7 +126,7 @@ def local_request(
         load=wanted,
         messages=(
             *prompt_messages(asked.branch, system_prompt(chat, chosen), images, bool(asked.tools)),
-            *asked.steps_so_far,
+            *asked.steps_so_far(images),
         ),
         sampling=chosen.sampling,
         when_full=chosen.when_full,
@@ -150,7 +151,7 @@ def remote_request(
             *prompt_messages(
                 asked.branch, system_prompt(asked.chat, chosen), images, bool(asked.tools)
             ),
-            *asked.steps_so_far,
+            *asked.steps_so_far(images),
         ),
         sampling=chosen.sampling,
         tools=asked.tools,
@@ -160,16 +161,15 @@ def remote_request(
 
 
 def ahead_request(
-    chat: Chat,
-    branch: Sequence[Message],
+    asked: Asked,
     unsent: Unsent,
     wanted: LoadRequest,
     settings: Settings,
     images: Images = NO_IMAGES,
 ) -> AheadRequest:
     """A request to prefill the known part of the next prompt: the chat and the unsent text."""
+    chat, branch, tools = asked.chat, asked.branch, asked.tools
     parts = (*unsent.parts, *text_part(unsent.text))
-    tools = Tools(own_specs(chat.options.tools))
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
         load=wanted,
@@ -209,7 +209,7 @@ def prompt_messages(
         result.append(PromptMessage(Role.SYSTEM, system_prompt.strip(), "system"))
     for message in branch:
         if with_calls and message.role is Role.ASSISTANT and has_calls(message.parts):
-            result += step_messages(message.parts, message.id)
+            result += step_messages(message.parts, message.id, lambda more: _images(more, images))
             continue
         text, seen = prompt_text(message.parts), _images(message.parts, images)
         if not text.strip() and message.role is Role.ASSISTANT:
@@ -222,9 +222,9 @@ def prompt_messages(
     return tuple(result)
 
 
-def images_in(branch: Sequence[Message]) -> list[ImagePart]:
-    """All images of a branch, without duplicates."""
-    return images_among(part for one in branch for part in one.parts)
+def images_in(branch: Sequence[Message], written: Sequence[Part] = ()) -> list[ImagePart]:
+    """All images of a branch and of a reply so far, without duplicates."""
+    return images_among([*(part for one in branch for part in one.parts), *written])
 
 
 def images_among(parts: Iterable[Part]) -> list[ImagePart]:

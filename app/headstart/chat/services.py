@@ -40,6 +40,7 @@ from headstart.chat.reporting import Reporting
 from headstart.chat.servers import Servers
 from headstart.chat.serving.office import Door
 from headstart.chat.serving.serving import Serving, make_serving
+from headstart.chat.tool_servers.making import make_tool_servers
 from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
@@ -112,6 +113,7 @@ class Ending:
         await services.downloads.close()
         await services.chat_list.end_undo()
         await services.replies.stop_all()
+        await services.tools.servers.running.close()
         await services.mirror.write_now()
         await self._background.close(STOP_SECONDS)
         await asyncio.to_thread(self._runner.close)
@@ -135,6 +137,8 @@ class ModelLocations(Struct, frozen=True):
     log: Path | None = None
     # the server for other programs
     door: Door | None = None
+    # the folder with the lists of tool servers
+    tools: Path | None = None
 
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[ModelFolder]:
@@ -168,13 +172,16 @@ def make_services(
     models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_controls, preferences, broadcast)
     parts = storage, prefixes, preferences, broadcast, background
-    sources = ModelSources(models, ChatImages(databases))
+    attaching = Attaching(databases)
+    lent = make_tool_servers(preferences, keychain, broadcast, attaching, weights.tools)
+    sources = ModelSources(models, ChatImages(databases), lent.lending.specs)
     local = make_local_models(runner, sources, branches, preferences, broadcast, background)
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
-    tools = make_tools(databases, finding, preferences, branches, (models, local.answerer))
+    counting = models, local.answerer
+    tools = make_tools(databases, finding, preferences, branches, counting, lent)
     answering = Answering(models, local.answerer, remote, tools.desk)
     choices = Choices(databases, answering, preferences, prefixes)
     installed = Installed(shelf, storage, preferences, broadcast)
@@ -189,7 +196,7 @@ def make_services(
         tools=tools,
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
-        attaching=Attaching(databases),
+        attaching=attaching,
         versions=Versions(databases, branches, replies, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,

@@ -7,7 +7,14 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from headstart.core.chats.parts import BlobRef, CallEnd, Origin, PartKind
+from headstart.core.chats.parts import (
+    BlobRef,
+    CallEnd,
+    FilePart,
+    ImagePart,
+    Origin,
+    PartKind,
+)
 from headstart.core.chats.values import SpeculationStats, TurnStats
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
@@ -137,13 +144,33 @@ class TextAdded(Struct, frozen=True):
     seconds: float  # since the first of them
 
 
+class CallGround(Struct, frozen=True):
+    """What the user should know before a call of a server's tool is allowed. `target`: the command
+    that was started, or the address; `host`: the other computer that gets the arguments.
+    `before`, `after`: the definition of the tool that the user agreed to earlier, and the present
+    one, where they differ. `hint`: the server's own word on the tool, "reads" or "destroys".
+    `answers`: the names of permissions that may be given."""
+
+    server: str = ""
+    tool: str = ""
+    target: str = ""
+    host: str = ""
+    description: str = ""
+    hint: str = ""
+    before: str = ""
+    after: str = ""
+    answers: tuple[str, ...] = ("once", "chat", "always", "denied")
+    private: bool = False
+
+
 class ToolAsked(Struct, frozen=True):
     """A call waits for the user's permission; `call` is its number in the reply, `arguments` are
-    JSON."""
+    JSON. `ground`: None for the program's own tools."""
 
     call: int
     name: str
     arguments: str
+    ground: CallGround | None = None
 
 
 class ToolStarted(Struct, frozen=True):
@@ -153,9 +180,25 @@ class ToolStarted(Struct, frozen=True):
     name: str
 
 
+class ToolProgressed(Struct, frozen=True):
+    """A tool tells how far it is; `total`: 0 if unknown."""
+
+    call: int
+    done: float
+    total: float = 0.0
+    message: str = ""
+
+
+class ToolsStarting(Struct, frozen=True):
+    """The reply waits for tool servers to start for the first time."""
+
+    names: tuple[str, ...]
+
+
 class ToolDone(Struct, frozen=True):
     """A call has its result; `failed`: it is an error, or the user denied the call. `seconds` is
-    how long the tool ran, `whole` the result before it was shortened."""
+    how long the tool ran, `whole` the result before it was shortened. `source` and `more`: the
+    tool server that wrote it, and the files and images of the result."""
 
     call: int
     name: str
@@ -164,6 +207,8 @@ class ToolDone(Struct, frozen=True):
     end: CallEnd = CallEnd.RETURNED
     seconds: float = 0.0
     whole: BlobRef | None = None
+    source: str = ""
+    more: tuple[FilePart | ImagePart, ...] = ()
 
 
 class NoticeKind(StrEnum):
@@ -277,6 +322,8 @@ GenerationEvent = (
     | TextAdded
     | ToolAsked
     | ToolStarted
+    | ToolProgressed
+    | ToolsStarting
     | ToolDone
     | Notice
     | ContextUse

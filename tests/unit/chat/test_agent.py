@@ -8,7 +8,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from headstart.chat.agent.permissions import Permission
+from headstart.chat.agent.permissions import Permission, ToolKey
 from headstart.chat.agent.stream import DENIED, MOST_STEPS, STOPPED
 from headstart.chat.changes import ReplyEvent
 from headstart.chat.requests import local_request
@@ -108,7 +108,7 @@ async def test_a_tool_is_asked_for_once(talk: Talk, chat: str, permission: Permi
     ids = [part.id for part in (await _reply(talk, chat)).parts if isinstance(part, ToolCallPart)]
     assert len(set(ids)) == 3
     talk.permissions.withdraw("calculate")
-    assert not talk.permissions.given(chat, "calculate")
+    assert not talk.permissions.given(chat, ToolKey("calculate"))
 
 
 async def test_a_stop_ends_the_wait_and_the_loop(talk: Talk, chat: str) -> None:

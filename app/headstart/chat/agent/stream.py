@@ -14,19 +14,29 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headstart.chat.agent.permissions import Permissions
+from headstart.chat.agent.permissions import Permissions, ToolKey
 from headstart.chat.agent.running import RunningCalls
 from headstart.chat.agent.shortening import Shortening
 from headstart.chat.agent.toolbox import Toolbox, ToolOutcome
 from headstart.chat.reply import ReplyStream
 from headstart.chat.reply_parts import parts_of
 from headstart.chat.requests import Asked
-from headstart.core.chats.parts import CallEnd, Part, PartKind, ToolCallPart, joined
+from headstart.chat.tool_servers.lending import Lending, LentCall
+from headstart.core.chats.parts import (
+    CallEnd,
+    FilePart,
+    ImagePart,
+    Part,
+    PartKind,
+    ToolCallPart,
+    joined,
+)
 from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     CallStep,
     ContextUse,
+    Failed,
     Finished,
     GenerationEvent,
     Notice,
@@ -35,10 +45,13 @@ from headstart.core.events import (
     TextPiece,
     ToolAsked,
     ToolDone,
+    ToolProgressed,
+    ToolsStarting,
     ToolStarted,
 )
 from headstart.core.text.whole import whole as entire
-from headstart.core.told import told
+from headstart.core.told import about, told
+from headstart.tools.wire import CallProgressed
 
 log = logging.getLogger(__name__)
 
@@ -68,11 +81,17 @@ class AskedModel(Protocol):
         """Tokens of texts; None where it cannot count."""
         ...
 
+    @property
+    def key(self) -> str:
+        """The key of the model."""
+        ...
+
 
 class ToolDesk(Struct, frozen=True):
     """All that carries out calls."""
 
     toolbox: Toolbox
+    lending: Lending
     permissions: Permissions
     running: RunningCalls
     shortening: Shortening
@@ -82,8 +101,18 @@ class ToolDesk(Struct, frozen=True):
 class AgentStream:
     """A `ReplyStream`."""
 
-    def __init__(self, asked: Asked, first: ReplyStream, model: AskedModel, desk: ToolDesk) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        first: ReplyStream | None,
+        model: AskedModel,
+        desk: ToolDesk,
+        missing: Sequence[str] = (),
+    ) -> None:
+        """`first`: the model's first answer, None where tool servers `missing` must start before it
+        can be asked."""
         self._asked = asked
+        self._missing = missing
         self._stream = first
         self._model = model
         self._desk = desk
@@ -98,7 +127,8 @@ class AgentStream:
 
     def cancel(self) -> None:
         self._cancelled = True
-        self._stream.cancel()
+        if self._stream is not None:
+            self._stream.cancel()
         if self._running is not None:
             self._running.cancel()
 
@@ -108,6 +138,11 @@ class AgentStream:
 
     async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
         done: list[TurnStats] = []
+        if self._stream is None:
+            async for event in self._begin():
+                yield event
+        if self._stream is None:
+            return
         for step in range(1, MOST_STEPS + 1):
             calls: list[TextPiece] = []
             numbers = [self._base]
@@ -148,6 +183,27 @@ class AgentStream:
                 self._stream.cancel()
         yield Finished(_together(done))
 
+    async def _begin(self) -> AsyncIterator[GenerationEvent]:
+        """Wait for servers that start for the first time, then ask the model. A server that does
+        not start is told of, and left out."""
+        lending, chat = self._desk.lending, self._asked.chat
+        yield ToolsStarting(tuple(lending.name_of(one) for one in self._missing))
+        for server_id in self._missing:
+            try:
+                await self._wait(lending.ready(server_id))
+            except EnvironmentProblem as problem:
+                yield Notice(NoticeKind.TOOLS, about("tool-server-left-out", problem.told))
+        lent = await lending.specs(chat, self._model.key)
+        self._asked = replace(self._asked, lent=lent)
+        try:
+            self._stream = await self._model.answer(self._asked)
+        except EnvironmentProblem as problem:
+            yield Failed(problem.told)
+            return
+        if self._cancelled:
+            # meanwhile
+            self._stream.cancel()
+
     def _enough(self, step: int) -> Notice | None:
         """The question to go on, after many steps or a long time."""
         seconds = self._desk.clock() - self._began
@@ -167,19 +223,31 @@ class AgentStream:
 
     async def _run(self, call: TextPiece) -> AsyncIterator[GenerationEvent]:
         """Ask the user, run the tool; whatever happens, the call gets a result."""
-        chat_id, name, desk = self._asked.chat.id, call.name, self._desk
+        chat, name, desk = self._asked.chat, call.name, self._desk
+        lent = await self._wait(desk.lending.prepare(chat, self._model.key, name, call.text))
+        key = ToolKey(name) if lent is None else lent.key
         asked_at = desk.clock()
-        if not desk.permissions.given(chat_id, name):
-            yield ToolAsked(call.call, name, call.text)
-        allowed = await self._wait(desk.permissions.ask(chat_id, name, call.call))
+        allowed: bool | None = True
+        if key is not None:
+            if not desk.permissions.given(chat.id, key):
+                ground = None if lent is None else lent.ground
+                yield ToolAsked(call.call, name, call.text, ground)
+            allowed = await self._wait(desk.permissions.ask(chat.id, key, call.call))
         # the user's time is not the loop's
         self._began += desk.clock() - asked_at
+        if allowed and lent is not None:
+            desk.lending.allowed(lent)
         outcome, end = ToolOutcome(DENIED, failed=True), CallEnd.DENIED
         seconds = 0.0
         if allowed and not self._cancelled:
             yield ToolStarted(call.call, name)
             began = desk.clock()
-            found = await self._stoppable(call)
+            found: ToolOutcome | None = None
+            async for event in self._stoppable(call, lent):
+                if isinstance(event, ToolProgressed):
+                    yield event
+                else:
+                    found = event
             seconds = desk.clock() - began
             outcome = found or ToolOutcome(STOPPED, failed=True)
             end = CallEnd.STOPPED if found is None else CallEnd.RETURNED
@@ -189,7 +257,9 @@ class AgentStream:
         if self._room is not None:
             # other results of this step need room, too
             self._room -= self._room // SHARE if whole is not None else len(text) // SHARE
-        done = ToolDone(call.call, name, text, outcome.failed, end, seconds, whole)
+        done = ToolDone(
+            call.call, name, text, outcome.failed, end, seconds, whole, outcome.source, outcome.more
+        )
         self._events.append(done)
         yield done
 
@@ -198,10 +268,13 @@ class AgentStream:
         """Tokens of the next result."""
         return USUAL_TOKENS if self._room is None else max(0, self._room) // SHARE
 
-    async def _stoppable(self, call: TextPiece) -> ToolOutcome | None:
-        """The outcome of a call; None if the user stopped it."""
+    async def _stoppable(
+        self, call: TextPiece, lent: LentCall | None
+    ) -> AsyncIterator[ToolProgressed | ToolOutcome]:
+        """The progress of a call and its outcome; no outcome if the user stopped it."""
         chat_id, running = self._asked.chat.id, self._desk.running
         stopped = False
+        told: asyncio.Queue[ToolProgressed | None] = asyncio.Queue()
 
         def stop() -> None:
             nonlocal stopped
@@ -210,19 +283,38 @@ class AgentStream:
                 self._running.cancel()
 
         running.begin(chat_id, call.call, stop)
+        work = asyncio.ensure_future(
+            self._wait(self._outcome(call, lent, told.put_nowait), lambda: stopped)
+        )
+        work.add_done_callback(lambda _work: told.put_nowait(None))
         try:
-            return await self._wait(self._outcome(call), lambda: stopped)
+            while (progress := await told.get()) is not None:
+                yield progress
+            outcome = await work
+            if outcome is not None:
+                yield outcome
         finally:
             running.end(chat_id, call.call)
+            work.cancel()
 
-    async def _outcome(self, call: TextPiece) -> ToolOutcome:
+    async def _outcome(
+        self, call: TextPiece, lent: LentCall | None, tell: Callable[[ToolProgressed], None]
+    ) -> ToolOutcome:
+        def progressed(news: CallProgressed) -> None:
+            tell(ToolProgressed(call.call, news.done, news.total, news.message))
+
+        desk, chat_id = self._desk, self._asked.chat.id
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                outcome = await self._desk.toolbox.run(call.name, call.text, self._asked.branch)
-                text, whole = await self._desk.shortening.fit(
-                    self._asked.chat.id, entire(outcome.text), self._most, self._model.count
+                if lent is None:
+                    outcome = await desk.toolbox.run(call.name, call.text, self._asked.branch)
+                else:
+                    outcome = await desk.lending.run(chat_id, lent, progressed)
+                text, whole = await desk.shortening.fit(
+                    chat_id, entire(outcome.text), self._most, self._model.count
                 )
-                return replace(outcome, text=text, whole=whole)
+                more = [await self._fitted(part) for part in outcome.more]
+                return replace(outcome, text=text, whole=whole, more=tuple(more))
         except TimeoutError:
             return ToolOutcome(ENDLESS.format(seconds=CALL_SECONDS), failed=True)
         except EnvironmentProblem as problem:
@@ -232,6 +324,14 @@ class AgentStream:
             # our fault: the reply goes on without
             log.exception("a tool failed")
             return ToolOutcome(f"The tool failed: {type(error).__name__}", failed=True)
+
+    async def _fitted(self, part: FilePart | ImagePart) -> FilePart | ImagePart:
+        """A file of a result, its text cut to the same room; all of it stays in the file."""
+        if isinstance(part, ImagePart):
+            return part
+        fit = self._desk.shortening.fit
+        text, _whole = await fit(self._asked.chat.id, part.text, self._most, self._model.count)
+        return replace(part, text=text)
 
     async def _wait(
         self, work: Coroutine[Any, Any, T], stopped: Callable[[], bool] = lambda: False

@@ -15,7 +15,7 @@ from msgspec import Struct
 from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
 from headstart.core.calculator import CalculationError, calculate
-from headstart.core.chats.parts import BlobRef, FilePart, Part
+from headstart.core.chats.parts import BlobRef, FilePart, ImagePart, Part
 from headstart.core.chats.values import Message
 from headstart.core.own_tools import CALCULATE, NOW, PIECE, READ_FILE, SEARCH
 
@@ -24,11 +24,14 @@ _MOST_FOUND = 8
 
 
 class ToolOutcome(Struct, frozen=True):
-    """`whole`: the result before it was shortened to `text`."""
+    """`whole`: the result before it was shortened to `text`. `source`: the tool server that wrote
+    it; `more`: its files and images."""
 
     text: str
     failed: bool = False
     whole: BlobRef | None = None
+    source: str = ""
+    more: tuple[FilePart | ImagePart, ...] = ()
 
 
 class ToolProblem(Exception):

@@ -16,6 +16,7 @@ from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
+from headstart.chat.tool_servers.making import ToolServers
 
 
 class ToolWork(Struct, frozen=True):
@@ -23,6 +24,7 @@ class ToolWork(Struct, frozen=True):
     running: RunningCalls
     desk: ToolDesk
     costs: ToolCosting
+    servers: ToolServers
 
 
 def make_tools(
@@ -31,8 +33,10 @@ def make_tools(
     preferences: Preferences,
     branches: Branches,
     local: tuple[Models, LocalAnswerer],
+    servers: ToolServers,
 ) -> ToolWork:
     """`local`: the models, and the answers of those on this computer, which count tokens."""
     permissions, running = Permissions(preferences), RunningCalls()
-    desk = ToolDesk(Toolbox(databases, finding), permissions, running, Shortening(databases))
-    return ToolWork(permissions, running, desk, ToolCosting(branches, *local))
+    box, shortening = Toolbox(databases, finding), Shortening(databases)
+    desk = ToolDesk(box, servers.lending, permissions, running, shortening)
+    return ToolWork(permissions, running, desk, ToolCosting(branches, *local, servers), servers)

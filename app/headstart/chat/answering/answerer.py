@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from headstart.chat.agent.stream import AgentStream, ToolDesk
 from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
@@ -61,11 +63,13 @@ class Answering:
 
     async def answer(self, model: AnyModel, asked: Asked) -> ReplyStream:
         """Begin a reply; one with tools goes on until the model calls none."""
-        answerer = self._answerers[type(model)]
-        first = await answerer.answer(model, asked)
-        if not asked.tools:
+        answerer, lending = self._answerers[type(model)], self._desk.lending
+        missing = await lending.begin(asked.chat, model.key)
+        asked = replace(asked, lent=await lending.specs(asked.chat, model.key))
+        first = None if missing else await answerer.answer(model, asked)
+        if first is not None and not asked.tools:
             return first
-        return AgentStream(asked, first, _One(answerer, model), self._desk)
+        return AgentStream(asked, first, _One(answerer, model), self._desk, missing)
 
 
 class _One:
@@ -74,6 +78,10 @@ class _One:
     def __init__(self, answerer: Answerer[Any], model: AnyModel) -> None:
         self._answerer = answerer
         self._model = model
+
+    @property
+    def key(self) -> str:
+        return self._model.key
 
     async def answer(self, asked: Asked) -> ReplyStream:
         return await self._answerer.answer(self._model, asked)

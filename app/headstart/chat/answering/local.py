@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from headstart.chat.answering.drafts import Drafts
@@ -12,12 +12,16 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, images_in, local_request
+from headstart.core.chats.values import Chat
 from headstart.core.events import Counted, GenerationEvent, Notice, NoticeKind, Waiting
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import CountRequest, LoadRequest
 from headstart.core.told import told
-from headstart.core.tools import Tools
+from headstart.core.tools import Tools, ToolSpec
 from headstart.engine.runner import Runner
+
+# the tools that servers lend to a chat with a model, by the model's key
+Lent = Callable[[Chat, str], Awaitable[tuple[ToolSpec, ...]]]
 
 
 class ModelSources(NamedTuple):
@@ -25,6 +29,7 @@ class ModelSources(NamedTuple):
 
     models: Models
     images: ChatImages
+    lent: Lent
 
 
 class LocalAnswerer:
@@ -41,7 +46,7 @@ class LocalAnswerer:
         self._runner = runner
         self._loader = loader
         self._drafts = drafts
-        self._models, self._images = sources
+        self._models, self._images = sources.models, sources.images
         self._preferences = preferences
 
     def check(self, model: ModelRef) -> None:
@@ -50,7 +55,7 @@ class LocalAnswerer:
     async def answer(self, model: ModelRef, asked: Asked) -> ReplyStream:
         wanted = await self._drafts.pair_of(asked.chat, model)
         advice = await self._models.advice(model)
-        shown = images_in(asked.branch)
+        shown = images_in(asked.branch, asked.written)
         wanted, images = await self._images.for_model(asked.chat.id, shown, wanted)
         request = local_request(asked, wanted, self._preferences.current, advice, images)
         waits = self._loader.writing

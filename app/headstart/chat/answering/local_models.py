@@ -134,7 +134,7 @@ def make_local_models(
 ) -> LocalModels:
     loader = Loader(runner, preferences, broadcast)
     drafts = Drafts(sources.models, branches, preferences)
-    prompt = NextPrompt(branches, drafts, loader, preferences, sources.images)
+    prompt = NextPrompt(branches, drafts, loader, preferences, sources)
     ahead = PrefillAhead(runner, preferences, prompt.request, broadcast, Battery())
     loader.on_request(ahead.cancel)
     preload = Preload(loader, drafts, ahead, preferences, broadcast)

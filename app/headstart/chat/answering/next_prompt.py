@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from headstart.chat.answering.drafts import Drafts
-from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.loading import Loader
+from headstart.chat.answering.local import ModelSources
 from headstart.chat.branches import Branches
 from headstart.chat.preferences import Preferences
-from headstart.chat.requests import ahead_request, images_among
+from headstart.chat.requests import Asked, ahead_request, images_among
 from headstart.core.chats.unsent import Unsent
 from headstart.core.chats.values import Chat, Message
 from headstart.core.errors import ModelProblem
@@ -23,9 +23,9 @@ class NextPrompt:
         drafts: Drafts,
         loader: Loader,
         preferences: Preferences,
-        images: ChatImages,
+        sources: ModelSources,
     ) -> None:
-        self._images = images
+        self._images, self._lent = sources.images, sources.lent
         self._branches = branches
         self._drafts = drafts
         self._loader = loader
@@ -60,9 +60,11 @@ class NextPrompt:
         chat, branch = known
         shown = images_among([*(part for one in branch for part in one.parts), *unsent.parts])
         wanted, images = await self._images.for_model(chat.id, shown, wanted)
+        lent = await self._lent(chat, wanted.model.key)
         if self._loader.busy:
             return None
-        return ahead_request(chat, branch, unsent, wanted, self._preferences.current, images)
+        asked = Asked(chat, tuple(branch), "", lent=lent)
+        return ahead_request(asked, unsent, wanted, self._preferences.current, images)
 
     async def _fetch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
         if self._known is not None and self._known[0].id == chat_id:

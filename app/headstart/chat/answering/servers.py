@@ -41,7 +41,7 @@ class ServerAnswerer:
         self._servers.check_allowed(model)
 
     async def answer(self, model: ServerModel, asked: Asked) -> ReplyStream:
-        images = await self._images.read(asked.chat.id, images_in(asked.branch))
+        images = await self._images.read(asked.chat.id, images_in(asked.branch, asked.written))
         request = remote_request(asked, model, self._preferences.current, images)
         draft = await self._drafts.of_reply(asked, request)
         stream = self._session.stream(request, draft)

@@ -130,7 +130,9 @@ class CallEnd(StrEnum):
 
 class ToolResultPart(Struct, frozen=True, omit_defaults=True):
     """Result of the tool call with this id; `failed`: it is an error. `seconds` is how long the
-    tool ran. `whole`: the result before it was shortened to `text`."""
+    tool ran. `whole`: the result before it was shortened to `text`. `source`: the tool server that
+    wrote it; "" for the program's own tools. Files and images of a result are the parts after it.
+    """
 
     id: str
     name: str
@@ -139,6 +141,7 @@ class ToolResultPart(Struct, frozen=True, omit_defaults=True):
     end: CallEnd = CallEnd.RETURNED
     seconds: float = 0.0
     whole: BlobRef | None = None
+    source: str = ""
     kind: ClassVar[PartKind] = PartKind.TOOL_RESULT
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 

@@ -34,6 +34,7 @@ class Effective(Struct, frozen=True):
     when_full: WhenFull
     thinking: Thinking
     speculation: Speculation
+    tools_from: tuple[str, ...]
 
 
 def effective(

@@ -23,6 +23,8 @@ from headstart.core.settings.sampling import Sampling as Sampling
 from headstart.core.settings.sampling import SamplingChoice as SamplingChoice
 from headstart.core.settings.server import ServerSettings as ServerSettings
 from headstart.core.settings.speculation import Speculation as Speculation
+from headstart.core.tool_servers.entry import ToolApproval as ToolApproval
+from headstart.core.tool_servers.entry import ToolServer as ToolServer
 from headstart.core.updates import UpdateSettings
 
 WhenFull = Literal["stop", "drop_oldest"]
@@ -41,6 +43,7 @@ Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
 THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 _S = TypeVar("_S", bound=Struct)
+ToolsFrom = Annotated[str, Meta(min_length=1, max_length=280)]
 
 # percent, from the smallest text to the largest
 TEXT_SIZES = (80, 90, 100, 110, 125, 140, 160)
@@ -57,6 +60,8 @@ class Overrides(Struct, frozen=True, omit_defaults=True):
     when_full: WhenFull | None = None
     thinking: Thinking | None = None
     speculation: Speculation | None = None
+    # ids of tool servers, or "id/tool" for single tools
+    tools_from: tuple[ToolsFrom, ...] | None = None
 
 
 class ModelOptions(Overrides, frozen=True, omit_defaults=True, kw_only=True):
@@ -156,6 +161,11 @@ class Settings(Struct, frozen=True):
     stats_shown: StatsShown = "speed"
     # tools that models may call without asking
     allowed_tools: tuple[Annotated[str, Meta(max_length=64)], ...] = ()
+    # programs that lend tools to models, and tools of theirs that may be called without asking
+    tool_servers: Annotated[tuple[ToolServer, ...], Meta(max_length=200)] = ()
+    tool_approvals: Annotated[tuple[ToolApproval, ...], Meta(max_length=10_000)] = ()
+    # the tool servers of chats that choose none
+    tools_from: tuple[ToolsFrom, ...] = ()
 
 
 class SettingsError(ValueError):

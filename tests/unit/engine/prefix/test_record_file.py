@@ -36,7 +36,7 @@ def keep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
     """The ways to read a file; the third is that of systems older than Linux 5.14."""
     if request.param == "mapped after reading":
         monkeypatch.setattr(record_file, "_madvise", lambda: lambda *_range: -1)
-    return request.param == "own memory"
+    return bool(request.param == "own memory")
 
 
 def test_a_record_comes_back_as_it_was(tmp_path: Path, keep: bool) -> None:

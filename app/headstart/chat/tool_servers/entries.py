@@ -1,0 +1,141 @@
+"""The user's entries for tool servers: added, changed, imported, removed. On the event loop's
+thread; keychain calls block other threads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import new_id
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.settings.schema import Settings, changed
+from headstart.core.told import Told
+from headstart.core.tool_servers.entry import ToolServer, check_entry, prefix_for
+from headstart.storage.adapters.keychain import Keychain
+
+
+class ToolEntries:
+    def __init__(self, preferences: Preferences, keychain: Keychain) -> None:
+        self._preferences = preferences
+        self._keychain = keychain
+
+    @property
+    def all(self) -> tuple[ToolServer, ...]:
+        return self._preferences.current.tool_servers
+
+    def get(self, server_id: str) -> ToolServer | None:
+        return next((one for one in self.all if one.id == server_id), None)
+
+    async def save(self, draft: ToolServer, secrets: Mapping[str, str]) -> tuple[str, Told | None]:
+        """Add or change an entry; returns its id and a notice, if any. `secrets`: new values by
+        name; those that are missing keep theirs while command and address stay the same. Raises
+        EnvironmentProblem."""
+        check_entry(draft)
+        before = self.get(draft.id)
+        name = draft.name.strip() or draft.command or draft.host or draft.url
+        taken = [one.prefix for one in self.all if one.id != draft.id]
+        prefix = before.prefix if before is not None else prefix_for(name, taken)
+        server = replace(draft, id=draft.id or new_id(), name=name[:100], prefix=prefix)
+        server = replace(server, **_hidden(server))
+        kept = (
+            await self.secrets(before)
+            if before is not None and before.account == (server.account)
+            else {}
+        )
+        wanted = {one.name for one in server.variables if one.secret}
+        values = {name: one for name, one in {**kept, **secrets}.items() if name in wanted}
+        notice = None
+        if values:
+            text = json.dumps(values, ensure_ascii=False)
+            notice = await asyncio.to_thread(self._keychain.set, server.account, text)
+        elif kept:
+            await asyncio.to_thread(self._keychain.forget, server.account)
+        if before is not None and before.account != server.account and _has_secrets(before):
+            await asyncio.to_thread(self._keychain.forget, before.account)
+        self._store(server)
+        return server.id, notice
+
+    async def secrets(self, server: ToolServer) -> dict[str, str]:
+        """The values of an entry's secrets, by name. Raises EnvironmentProblem."""
+        if not _has_secrets(server):
+            return {}
+        text = await asyncio.to_thread(self._keychain.get, server.account)
+        try:
+            found = json.loads(text) if text else {}
+        except ValueError:
+            found = {}
+        return (
+            {str(name): str(one) for name, one in found.items()} if isinstance(found, dict) else {}
+        )
+
+    async def values(self, server: ToolServer) -> dict[str, str]:
+        """All variables of an entry with their values. Raises EnvironmentProblem where a secret is
+        missing."""
+        secrets = await self.secrets(server)
+        found = {}
+        for one in server.variables:
+            value = secrets.get(one.name) if one.secret else one.value
+            if value is None:
+                raise EnvironmentProblem("tool-server-secret", name=one.name)
+            found[one.name] = value
+        return found
+
+    async def remove(self, server_id: str) -> None:
+        """Remove an entry with its secrets and approvals; chats no longer choose it."""
+        gone = self.get(server_id)
+        settings = self._preferences.current
+        self._preferences.update(
+            tool_servers=tuple(one for one in settings.tool_servers if one.id != server_id),
+            tool_approvals=tuple(one for one in settings.tool_approvals if one.server != server_id),
+            tools_from=tuple(
+                one for one in settings.tools_from if one.partition("/")[0] != server_id
+            ),
+        )
+        if gone is not None and _has_secrets(gone):
+            await asyncio.to_thread(self._keychain.forget, gone.account)
+
+    def switch_tool(self, server_id: str, tool: str, on: bool) -> None:
+        """Switch a tool on or off for all chats."""
+        server = self.get(server_id)
+        if server is not None:
+            off = tuple(one for one in server.off if one != tool)
+            self._store(changed(server, off=off if on else (*off, tool)))
+
+    def set_brief(self, server_id: str, brief: bool) -> None:
+        """Offer three tools in place of all tools of a server."""
+        server = self.get(server_id)
+        if server is not None:
+            self._store(changed(server, brief=brief))
+
+    def _store(self, server: ToolServer) -> None:
+        entries = list(self.all)
+        places = [one.id for one in entries]
+        if server.id in places:
+            entries[places.index(server.id)] = server
+        else:
+            entries.append(server)
+        before = self.get(server.id)
+        changes: dict[str, object] = {"tool_servers": tuple(entries)}
+        if before is not None and before.binding != server.binding:
+            # another command: nothing that was allowed holds for it
+            settings: Settings = self._preferences.current
+            changes["tool_approvals"] = tuple(
+                one for one in settings.tool_approvals if one.server != server.id
+            )
+        self._preferences.update(**changes)
+
+
+def _has_secrets(server: ToolServer) -> bool:
+    return any(one.secret for one in server.variables)
+
+
+def _hidden(server: ToolServer) -> dict[str, object]:
+    """The variables without the values of secrets, as they are kept in the settings."""
+    return {
+        name: tuple(replace(one, value="") if one.secret else one for one in getattr(server, name))
+        for name in ("environment", "headers")
+    }
