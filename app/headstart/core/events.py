@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from headstart.core.chats.grounds import CallGround
 from headstart.core.chats.parts import (
     BlobRef,
     CallEnd,
@@ -142,25 +143,6 @@ class TextAdded(Struct, frozen=True):
     pieces: tuple[TextPiece, ...]
     tokens: int  # generated so far in this turn
     seconds: float  # since the first of them
-
-
-class CallGround(Struct, frozen=True):
-    """What the user should know before a call of a server's tool is allowed. `target`: the command
-    that was started, or the address; `host`: the other computer that gets the arguments.
-    `before`, `after`: the definition of the tool that the user agreed to earlier, and the present
-    one, where they differ. `hint`: the server's own word on the tool, "reads" or "destroys".
-    `answers`: the names of permissions that may be given."""
-
-    server: str = ""
-    tool: str = ""
-    target: str = ""
-    host: str = ""
-    description: str = ""
-    hint: str = ""
-    before: str = ""
-    after: str = ""
-    answers: tuple[str, ...] = ("once", "chat", "always", "denied")
-    private: bool = False
 
 
 class ToolAsked(Struct, frozen=True):

@@ -115,7 +115,8 @@ class _Host:
 
         server = self._servers.get(message.server)
         if server is None:
-            self._send(RequestFailed(message.number, told("tool-server-not-running"), True))
+            problem = told("tool-server-not-running", server=message.server)
+            self._send(RequestFailed(message.number, problem, True))
             return
         self._places[message.number] = message.server
         server.begin(message)

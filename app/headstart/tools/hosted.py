@@ -71,8 +71,11 @@ class HostedServer:
 
     def end(self, replaced: bool = False) -> None:
         """`replaced`: another start follows, so nothing is said of this end."""
-        self._asked_to_end, self._replaced = True, replaced
-        self.task.cancel()
+        self._replaced = self._replaced or replaced
+        if not self._asked_to_end:
+            # a second cancel would break the end of its processes off
+            self._asked_to_end = True
+            self.task.cancel()
 
     # --- requests ------------------------------------------------------------------------
 
@@ -92,7 +95,11 @@ class HostedServer:
     async def _answer(self, request: Request) -> None:
         client, number = self._client, request.number
         if client is None:
-            self._send(RequestFailed(number, told("tool-server-not-running"), True))
+            self._send(
+                RequestFailed(
+                    number, told("tool-server-not-running", server=self._start.name), True
+                )
+            )
             return
         try:
             self._send(await self._ask(client, request))
@@ -110,7 +117,7 @@ class HostedServer:
                 self._send(Returned(number, (TextContent(error.error.message),), True))
         except Exception as error:
             log.info("a request to a tool server failed: %s", type(error).__name__)
-            self._send(RequestFailed(number, problem_of(error)))
+            self._send(RequestFailed(number, problem_of(error, self._start.name)))
 
     async def _ask(self, client: Client, request: Request) -> Returned:
         match request:
@@ -234,15 +241,19 @@ class HostedServer:
 
     def _end_of_process(self, error: BaseException | None = None) -> Told:
         """The reason why the server ended, with its exit status where it is known."""
-        process = self._process
+        process, name = self._process, self._start.name
         if process is not None and process.flooded:
-            return told("tool-server-flooded")
+            return told("tool-server-flooded", server=name)
         if process is not None and process.ended.is_set():
             status = process.status
             if status is None:
-                return told("tool-server-ended")
-            return told("tool-server-exited", status=status)
-        return problem_of(error) if error is not None else told("tool-server-ended")
+                return told("tool-server-ended", server=name)
+            return told("tool-server-exited", server=name, status=status)
+        return (
+            problem_of(error, self._start.name)
+            if error is not None
+            else told("tool-server-ended", server=name)
+        )
 
     async def _on_message(self, message: object) -> None:
         if isinstance(

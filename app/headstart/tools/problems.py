@@ -11,13 +11,13 @@ from pydantic import ValidationError
 from headstart.core.told import Told, told
 
 
-def problem_of(error: BaseException) -> Told:
+def problem_of(error: BaseException, server: str) -> Told:
     """The message for an error, or for the first one of a group that says something."""
     for one in _single(error):
-        found = _known(one)
+        found = _known(one, server)
         if found is not None:
             return found
-    return told("tool-server-failed", reason=type(error).__name__)
+    return told("tool-server-failed", server=server, reason=type(error).__name__)
 
 
 def _single(error: BaseException) -> list[BaseException]:
@@ -26,37 +26,37 @@ def _single(error: BaseException) -> list[BaseException]:
     return [error]
 
 
-def _known(error: BaseException) -> Told | None:
+def _known(error: BaseException, server: str) -> Told | None:
     match error:
         case FileNotFoundError():
-            return told("tool-server-not-found", command=str(error.filename or ""))
+            return told("tool-server-not-found", server=server, command=str(error.filename or ""))
         case PermissionError():
-            return told("tool-server-not-allowed", command=str(error.filename or ""))
+            return told("tool-server-not-allowed", server=server, command=str(error.filename or ""))
         case TimeoutError() | httpx2.TimeoutException():
-            return told("tool-server-silent")
+            return told("tool-server-silent", server=server)
         case httpx2.HTTPStatusError():
-            return _of_status(error.response.status_code)
+            return _of_status(error.response.status_code, server)
         case httpx2.TransportError():
-            return told("tool-server-unreachable")
+            return told("tool-server-unreachable", server=server)
         case MCPError():
-            return _of_answer(error)
+            return _of_answer(error, server)
         case ValidationError():
-            return told("tool-server-unreadable")
+            return told("tool-server-unreadable", server=server)
         case OSError() if error.errno == errno.ENOEXEC:
-            return told("tool-server-not-allowed", command=str(error.filename or ""))
+            return told("tool-server-not-allowed", server=server, command=str(error.filename or ""))
     return None
 
 
-def _of_status(status: int) -> Told:
+def _of_status(status: int, server: str) -> Told:
     if status in (401, 403):
-        return told("tool-server-refused", status=status)
-    return told("tool-server-status", status=status)
+        return told("tool-server-refused", server=server, status=status)
+    return told("tool-server-status", server=server, status=status)
 
 
-def _of_answer(error: MCPError) -> Told:
+def _of_answer(error: MCPError, server: str) -> Told:
     """The library words HTTP errors as answers of the server."""
     said = " ".join(error.error.message.split())[:300]
     for status in (401, 403):
         if str(status) in said:
-            return _of_status(status)
-    return told("tool-server-says", said=said)
+            return _of_status(status, server)
+    return told("tool-server-says", server=server, said=said)

@@ -25,9 +25,10 @@ _LENGTH = struct.Struct("<I")
 
 
 class StartServer(Struct, frozen=True, tag=True):
-    """`handshake`: the server spoke the older age of the protocol before; None: not known."""
+    """`server` is its id, `name` the user's. `handshake`: the server spoke the older age of the protocol before; None: not known."""
 
     server: str
+    name: str
     command: str = ""
     arguments: tuple[str, ...] = ()
     folder: str = ""

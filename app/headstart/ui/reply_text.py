@@ -17,6 +17,7 @@ from headstart.core.chats.parts import (
     origins_of,
 )
 from headstart.core.chats.sections import (
+    CallProgress,
     CallState,
     ReplySections,
     SaidText,
@@ -28,10 +29,17 @@ from headstart.core.chats.sections import (
     sections_of,
     with_result,
 )
-from headstart.core.events import CallStep, TextPiece, ToolAsked, ToolDone, ToolStarted
+from headstart.core.events import (
+    CallStep,
+    TextPiece,
+    ToolAsked,
+    ToolDone,
+    ToolProgressed,
+    ToolStarted,
+)
 
 # events that a reply's sections are made of
-CallEvent = ToolAsked | ToolStarted | ToolDone
+CallEvent = ToolAsked | ToolStarted | ToolProgressed | ToolDone
 
 
 class ReplyText:
@@ -59,9 +67,12 @@ class ReplyText:
             case TextPiece():
                 self._add_step(event)
             case ToolAsked():
-                self._change(event.call, CallState.ASKED)
+                self._change(event.call, state=CallState.ASKED, ground=event.ground)
+            case ToolProgressed():
+                progress = CallProgress(event.done, event.total, event.message)
+                self._change(event.call, state=CallState.RUNNING, progress=progress)
             case ToolStarted():
-                self._change(event.call, CallState.RUNNING)
+                self._change(event.call, state=CallState.RUNNING)
             case ToolDone():
                 place = self._place(event.call, event.name)
                 call = self._sections[place]
@@ -119,7 +130,7 @@ class ReplyText:
             length = len(ReplySections(tuple(self._sections)).text)
             self._origins = list(cut_runs(self._origins, length))
 
-    def _change(self, number: int, state: CallState) -> None:
+    def _change(self, number: int, **changes: object) -> None:
         for place, one in enumerate(self._sections):
             if isinstance(one, ShownCall) and one.number == number:
-                self._sections[place] = replace(one, state=state)
+                self._sections[place] = replace(one, **changes)

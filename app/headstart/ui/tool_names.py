@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headstart.core.own_tools import CALCULATE, NOW, READ_FILE, SEARCH
+from headstart.core.tool_servers.offer import split_name
 from headstart.ui.wording import say
 
 _TITLES = {
@@ -20,8 +21,11 @@ _ABOUT = {
 
 
 def tool_title(name: str) -> str:
-    """The name of a tool: of the program's own tools in words."""
-    return say(_TITLES[name]) if name in _TITLES else name
+    """The name of a tool: of the program's own tools in words, of a server's with its server."""
+    if name in _TITLES:
+        return say(_TITLES[name])
+    server, tool = split_name(name)
+    return say("window.tool-of-server", tool=tool, server=server) if server else name
 
 
 def about_tool(name: str) -> str:

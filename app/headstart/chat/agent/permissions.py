@@ -54,15 +54,20 @@ class Permissions:
             return tool.name in settings.allowed_tools or (chat_id, tool.name) in self._in_chats
         return approval in settings.tool_approvals or (chat_id, _in_chat(tool)) in self._in_chats
 
+    def expect(self, chat_id: str, tool: ToolKey, call: int) -> None:
+        """Take an answer to a call from now on, before the question is shown."""
+        future: asyncio.Future[Permission] = asyncio.get_running_loop().create_future()
+        self._waiting[chat_id, call] = tool, future
+
     async def ask(self, chat_id: str, tool: ToolKey, call: int) -> bool:
         """Wait for the user's answer to a call, by its number in the reply; True if it may run."""
         if self.given(chat_id, tool):
             return True
         key = chat_id, call
-        future: asyncio.Future[Permission] = asyncio.get_running_loop().create_future()
-        self._waiting[key] = tool, future
+        if key not in self._waiting:
+            self.expect(chat_id, tool, call)
         try:
-            answer = await future
+            answer = await self._waiting[key][1]
         finally:
             self._waiting.pop(key, None)
         if answer is Permission.CHAT:

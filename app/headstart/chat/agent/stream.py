@@ -230,6 +230,7 @@ class AgentStream:
         allowed: bool | None = True
         if key is not None:
             if not desk.permissions.given(chat.id, key):
+                desk.permissions.expect(chat.id, key, call.call)
                 ground = None if lent is None else lent.ground
                 yield ToolAsked(call.call, name, call.text, ground)
             allowed = await self._wait(desk.permissions.ask(chat.id, key, call.call))

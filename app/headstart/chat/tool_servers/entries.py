@@ -80,7 +80,7 @@ class ToolEntries:
         for one in server.variables:
             value = secrets.get(one.name) if one.secret else one.value
             if value is None:
-                raise EnvironmentProblem("tool-server-secret", name=one.name)
+                raise EnvironmentProblem("tool-server-secret", server=server.name, name=one.name)
             found[one.name] = value
         return found
 

@@ -16,9 +16,9 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.tool_servers.entries import ToolEntries
 from headstart.chat.tool_servers.results import Receiving
 from headstart.chat.tool_servers.running import RunningTools
+from headstart.core.chats.grounds import CallGround
 from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import CallGround
 from headstart.core.settings.inheritance import effective
 from headstart.core.tool_servers.entry import ToolApproval, ToolServer, approval_key
 from headstart.core.tool_servers.lists import ToolDefinition

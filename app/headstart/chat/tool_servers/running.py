@@ -15,7 +15,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ToolQuestion, ToolQuestionGone, ToolServersChanged
 from headstart.chat.tool_servers.entries import ToolEntries
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.told import Told
+from headstart.core.told import Told, told
 from headstart.core.tool_servers.entry import ToolServer
 from headstart.core.tool_servers.lists import ServerLists, ToolDefinition
 from headstart.core.tool_servers.questions import QuestionEnd, ServerQuestion, Value
@@ -65,6 +65,7 @@ class RunningTools:
         self._broadcast = broadcast
         self._servers: dict[str, _Running] = {}
         self._saves: set[asyncio.Future[None]] = set()
+        self._unsaved: dict[str, KeptLists] = {}
         session.listen(self._on_news)
 
     # --- what is known -------------------------------------------------------------------
@@ -144,12 +145,13 @@ class RunningTools:
         server = self._entries.get(server_id)
         try:
             if server is None:
-                raise EnvironmentProblem("tool-server-not-running")
+                raise EnvironmentProblem("tool-server-not-running", server=server_id)
             kept = await self._kept(server)
             values = await self._entries.values(server)
             self._session.start(
                 StartServer(
                     server.id,
+                    server.name,
                     server.command,
                     server.arguments,
                     server.folder,
@@ -170,7 +172,8 @@ class RunningTools:
             async with asyncio.timeout(seconds):
                 await self.start(server_id)
         except TimeoutError:
-            raise self._problem(server_id, "tool-server-slow") from None
+            slow = told("tool-server-slow", server=server_id)
+            raise self._named(server_id, slow) from None
 
     async def call(
         self, server_id: str, tool: str, arguments: str, progress: Progress | None = None
@@ -263,9 +266,21 @@ class RunningTools:
 
     def _keep(self, server_id: str, kept: KeptLists) -> None:
         running = self._of(server_id)
-        if running.kept != kept:
-            running.kept = kept
-            self._hold(asyncio.ensure_future(asyncio.to_thread(self._folder.save, server_id, kept)))
+        if running.kept == kept:
+            return
+        running.kept = kept
+        saves = bool(self._unsaved)
+        self._unsaved[server_id] = kept
+        if not saves:
+            self._hold(asyncio.ensure_future(self._save()))
+
+    async def _save(self) -> None:
+        """Save one list after the other, the latest of each server."""
+        while self._unsaved:
+            server_id, kept = next(iter(self._unsaved.items()))
+            await asyncio.to_thread(self._folder.save, server_id, kept)
+            if self._unsaved.get(server_id) is kept:
+                del self._unsaved[server_id]
 
     def _hold(self, work: asyncio.Future[None]) -> None:
         self._saves.add(work)
@@ -287,11 +302,8 @@ class RunningTools:
             if state is ServerState.READY:
                 one.set_result(None)
             else:
-                found = problem or Told("tool-server-not-running")
+                found = problem or told("tool-server-not-running", server=server_id)
                 one.set_exception(self._named(server_id, found))
-
-    def _problem(self, server_id: str, code: str) -> EnvironmentProblem:
-        return self._named(server_id, Told(code))
 
     def _named(self, server_id: str, problem: Told) -> EnvironmentProblem:
         """A problem with the name of its server."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.core.chats.grounds import CallGround
 from headstart.core.chats.parts import (
     PARAGRAPH,
     BlobRef,
@@ -55,8 +56,17 @@ class Thought(Struct, frozen=True):
     text: str
 
 
+class CallProgress(Struct, frozen=True):
+    """Progress of a tool that runs; `total`: 0 if unknown."""
+
+    done: float
+    total: float = 0.0
+    message: str = ""
+
+
 class ShownCall(Struct, frozen=True):
-    """A call, by its number in the reply from 1 on; `arguments` are JSON."""
+    """A call, by its number in the reply from 1 on; `arguments` are JSON. `ground`: that of a
+    server's tool which the user is asked about."""
 
     number: int
     name: str
@@ -69,6 +79,8 @@ class ShownCall(Struct, frozen=True):
     seconds: float = 0.0
     # the result before it was shortened
     whole: BlobRef | None = None
+    ground: CallGround | None = None
+    progress: CallProgress | None = None
 
 
 Section = SaidText | Thought | ShownCall

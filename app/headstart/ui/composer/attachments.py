@@ -14,6 +14,7 @@ from headstart.ui.attachment import Attachment
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.flow import FlowLayout
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
@@ -91,7 +92,7 @@ class Chip(QFrame):
         why = (
             f"\n{say(_BLIND)}" if is_image and self._blind else f"\n{say(_SCAN)}" if warning else ""
         )
-        self.setToolTip(tip + why)
+        self.setToolTip(plain_tip(tip + why))
 
     def _show_icon(self) -> None:
         name = "image" if isinstance(self.attachment.part, ImagePart) else "file-text"

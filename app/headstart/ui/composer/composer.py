@@ -27,6 +27,7 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.kit.composing import commit_focused, word_in
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.hover import settle_after
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
@@ -186,7 +187,7 @@ class Composer(QFrame):
 
     def _show_hint(self, text: str) -> None:
         self._hint.set_full_text(text)
-        self._hint.setToolTip(text)
+        self._hint.setToolTip(plain_tip(text))
 
     @property
     def _waiting_hint(self) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.queue import Queued
 from headstart.ui.wording import say
@@ -30,7 +31,7 @@ class QueuedLine(QFrame):
         )
         label.setObjectName("quiet")
         words = ElidedLabel(one.words, self, 80)
-        words.setToolTip(one.text)
+        words.setToolTip(plain_tip(one.text))
         self.edit = small_tool(self, "pencil", name=say("composer.edit-message"))
         self.remove = small_tool(self, "x", name=say("composer.do-not-send-message"))
         self.edit.clicked.connect(self.edited)

@@ -20,6 +20,8 @@ from headstart.core.events import (
     TextAdded,
     ToolAsked,
     ToolDone,
+    ToolProgressed,
+    ToolsStarting,
     ToolStarted,
     Waiting,
 )
@@ -66,7 +68,7 @@ class ReplyController(QObject):
         self._shown = ReplyText()
         if reply is not None:
             self._shown = ReplyText(reply.before, reply.written)
-            if isinstance(reply.last, ToolAsked | ToolStarted):
+            if isinstance(reply.last, ToolAsked | ToolStarted | ToolProgressed):
                 self._shown.add(reply.last)
             self._emit(reply.message_id)
             if not same_chat:
@@ -102,7 +104,10 @@ class ReplyController(QObject):
                 for piece in pieces:
                     self._shown.add(piece)
                 self._emit(message_id)
-            case ToolAsked() | ToolStarted() | ToolDone() if fresh:
+            case ToolsStarting(names=names):
+                text = say("controllers.starting-tools", names=list(names))
+                self.reply_progress.emit(message_id, text)
+            case ToolAsked() | ToolStarted() | ToolProgressed() | ToolDone() if fresh:
                 self._shown.add(event)
                 self._emit(message_id)
             case Waiting():

@@ -9,6 +9,7 @@ from headstart.ui.inspector.own import back_button
 from headstart.ui.kit import icons
 from headstart.ui.kit.accessible import be_fold
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.wording import say
 
 
@@ -71,7 +72,7 @@ class Fold(QWidget):
     def set_summary(self, text: str) -> None:
         """Set a short summary of the content, shown while folded."""
         self.summary.set_full_text(text)
-        self.summary.setToolTip(text)
+        self.summary.setToolTip(plain_tip(text))
 
     def set_own(self, own: bool) -> None:
         """Mark the section if the chat overrides a setting in it."""

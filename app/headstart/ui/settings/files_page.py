@@ -21,6 +21,7 @@ from headstart.core.settings.schema import Settings
 from headstart.core.text.shown import size_text
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.when import moment_text
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
@@ -109,7 +110,7 @@ class FilesPage(Page):
 
     def set_mirror(self, folder: str) -> None:
         self.folder.set_full_text(folder or say("settings.no-folder"))
-        self.folder.setToolTip(folder)
+        self.folder.setToolTip(plain_tip(folder))
         self.stop.setVisible(bool(folder))
 
     def set_copies(self, copies: Sequence[Copy]) -> None:

@@ -12,6 +12,7 @@ from headstart.core.text.shown import shortened
 from headstart.ui.commands import Commands
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.models.model_menu import ModelPill
 from headstart.ui.wording import say
 
@@ -90,7 +91,7 @@ class Header(QFrame):
 
     def set_title(self, title: str) -> None:
         """Show the title; “New chat” tells nothing and is hidden."""
-        self.title.setToolTip(title)
+        self.title.setToolTip(plain_tip(title))
         self.title.set_full_text(title)
         self.title.setVisible(title != NEW_CHAT)
 

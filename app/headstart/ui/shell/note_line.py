@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWi
 
 from headstart.ui.kit import icons
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.wording import say
 
 # px at the sides, between the parts, and reserved for the text
@@ -77,7 +78,7 @@ class NoteLine(QFrame):
             return
         text, actions, dismissed = self._notes[kind]
         self.text.set_full_text(text)
-        self.text.setToolTip(text)
+        self.text.setToolTip(plain_tip(text))
         self.dismiss.setVisible(dismissed is not None)
         names = [name for name, _ in actions]
         if names != [link.text() for link in self.links]:

@@ -26,9 +26,17 @@ from headstart.core.chats.parts import BlobRef
 from headstart.core.chats.sections import CallState, ShownCall
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.accessible import Spoken, be, be_fold
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.tool_names import about_tool, tool_title
 from headstart.ui.transcript.call_text import CallText
-from headstart.ui.transcript.call_words import facts_of, point_of, pretty, question, summary_of
+from headstart.ui.transcript.call_words import (
+    about_call,
+    facts_of,
+    point_of,
+    pretty,
+    question,
+    summary_of,
+)
 from headstart.ui.wording import say
 
 # px at 100 %: height of the line, padding inside the card, gaps
@@ -88,6 +96,8 @@ class CallBox(QWidget):
         self.result = CallText(self, say("transcript.call-result"), host.resized)
         self.about = QLabel(self)
         self.about.setWordWrap(True)
+        # a server's words are text
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
         self.about.hide()
         # made when they are first needed
         self.answers: dict[Permission, QPushButton] = {}
@@ -134,8 +144,9 @@ class CallBox(QWidget):
         running = self.call.state is CallState.RUNNING
         if self.asks:
             self._make_answers()
-        for button in self.answers.values():
-            button.setVisible(self.asks)
+        possible = None if self.call.ground is None else self.call.ground.answers
+        for permission, button in self.answers.items():
+            button.setVisible(self.asks and (possible is None or permission.value in possible))
         if running and self.stop_button is None:
             self.stop_button = QPushButton(say("transcript.call-stop"), self)
             self.stop_button.setAccessibleName(
@@ -156,8 +167,8 @@ class CallBox(QWidget):
         origins = call.origins if written == call.arguments else ()
         self.arguments.set_text(written, origins, self._host.tinted)
         self.result.set_text(call.result)
-        words = about_tool(call.name) if self.asks else ""
-        self.about.setText(words)
+        words = about_tool(call.name) if call.ground is None else about_call(call.ground)
+        self.about.setText(words if self.asks else "")
 
     def _show_head(self) -> None:
         call, seconds = self.call, time.monotonic() - self._began
@@ -254,6 +265,8 @@ class CallBox(QWidget):
         """The answers in a row, the denial at its end; in two rows where there is no room."""
         x, lower = _PAD, y
         for permission, button in self.answers.items():
+            if button.isHidden():
+                continue
             hint = button.sizeHint()
             if x + hint.width() > _PAD + width:
                 x, y = _PAD, lower + _GAP
@@ -310,7 +323,7 @@ class _Head(QAbstractButton):
 
     def show_words(self, title: str, point: str, summary: str, facts: str) -> None:
         self._words = (title, point, summary, facts)
-        self.setToolTip(summary)
+        self.setToolTip(plain_tip(summary))
         self.update()
 
     def show_state(self, state: CallState) -> None:

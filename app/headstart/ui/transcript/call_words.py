@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 
-from headstart.core.chats.sections import CallState, ShownCall
+from headstart.core.chats.grounds import CallGround
+from headstart.core.chats.sections import CallProgress, CallState, ShownCall
 from headstart.core.text.shown import shortened
 from headstart.ui.tool_names import tool_title
 from headstart.ui.transcript.words import duration_text
@@ -12,8 +14,11 @@ from headstart.ui.wording import say
 
 # characters of arguments and results in one line, and those that are looked through for it
 _LINE, _READ = 160, 2_000
+# characters of a server's description and of a command in a question, and lines of a change
+_DESCRIPTION, _TARGET, _CHANGED = 400, 600, 24
 # seconds from which the time of a call is worth a word
 _SLOW = 1.0
+_HINTS = {"reads": "transcript.call-hint-reads", "destroys": "transcript.call-hint-destroys"}
 _STATES = {
     CallState.WRITING: "transcript.call-writing",
     CallState.WAITING: "transcript.call-waiting",
@@ -26,7 +31,36 @@ _STATES = {
 
 
 def question(call: ShownCall) -> str:
+    if call.ground is not None:
+        facts = {"tool": call.ground.tool, "server": call.ground.server}
+        return say("transcript.may-model-use-of-server", **facts)
     return say("transcript.may-model-use", tool=tool_title(call.name))
+
+
+def about_call(ground: CallGround) -> str:
+    """The facts behind a call of a server's tool, a line each; the server's own words are cut."""
+    lines = [shortened(" ".join(ground.description.split()), _DESCRIPTION)]
+    if ground.hint:
+        lines.append(say(_HINTS[ground.hint]))
+    code = "transcript.call-goes-to" if ground.host else "transcript.call-started-as"
+    lines.append(say(code, target=shortened(ground.target, _TARGET), host=ground.host))
+    if ground.private:
+        lines.append(say("transcript.call-private"))
+    if ground.before:
+        lines.append(say("transcript.call-changed"))
+        lines += _changed(ground.before, ground.after)
+    return "\n".join(filter(None, lines))
+
+
+def _changed(before: str, after: str) -> list[str]:
+    """The lines of a definition that went and came."""
+    found = difflib.ndiff(before.split("\n"), after.split("\n"))
+    marked = {"-": "−", "+": "+"}
+    lines = [f"{marked[one[0]]} {one[2:]}" for one in found if one[0] in marked]
+    shown = [shortened(one, _DESCRIPTION) for one in lines[:_CHANGED]]
+    if len(lines) > _CHANGED:
+        shown.append(say("transcript.call-more-changes", count=len(lines) - _CHANGED))
+    return shown
 
 
 def point_of(call: ShownCall) -> str:
@@ -48,6 +82,8 @@ def point_of(call: ShownCall) -> str:
 def summary_of(call: ShownCall, seconds: float = 0.0) -> str:
     """The state of a call, or the beginning of its result; `seconds` it has run so far."""
     if call.state is CallState.RUNNING:
+        if call.progress is not None:
+            return _progress(call.progress)
         if seconds < _SLOW:
             return say("transcript.call-running")
         return say("transcript.call-running-for", took=duration_text(seconds))
@@ -59,6 +95,16 @@ def summary_of(call: ShownCall, seconds: float = 0.0) -> str:
     line = " ".join(call.result[:_READ].split())
     pieces.append(shortened(line, _LINE) if line else say("transcript.call-no-text"))
     return ": ".join(pieces)
+
+
+def _progress(progress: CallProgress) -> str:
+    """The share of a tool's work that is done, with its own words."""
+    words = shortened(progress.message, _LINE)
+    if not progress.total:
+        return words or say("transcript.call-running")
+    share = min(1.0, max(0.0, progress.done / progress.total))
+    code = "transcript.call-share-words" if words else "transcript.call-share"
+    return say(code, share=share, words=words)
 
 
 def facts_of(call: ShownCall) -> str:

@@ -24,6 +24,7 @@ from headstart.core.text.shown import shortened
 from headstart.ui.attachment import facts_of, part_words
 from headstart.ui.kit import theme
 from headstart.ui.kit.pictures import fitted
+from headstart.ui.kit.tips import plain_tip
 
 GAP = 6
 # characters of a file or a tool's result in a tooltip
@@ -92,7 +93,7 @@ class _Box(QLabel):
         self.part, self._opens = part, opens
         self.setObjectName("partBox")
         self.setAccessibleName(part_words(part))
-        self.setToolTip(shortened(part.text, MOST_TIP))
+        self.setToolTip(plain_tip(shortened(part.text, MOST_TIP)))
         if isinstance(part, FilePart):
             quiet = theme.current().quiet
             facts = html.escape(facts_of(part))
@@ -125,7 +126,7 @@ class _Picture(QWidget):
         self.part, self._thumbnail, self._opens = part, thumbnail, opens
         self._size = fitted(part.width, part.height, THUMBNAIL)
         self.setAccessibleName(part_words(part))
-        self.setToolTip(part_words(part))
+        self.setToolTip(plain_tip(part_words(part)))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "starting-tools": "Starting tools: {names:list}",
     "waiting-for-you": "Waiting for you",
     "writing": "Writing…",
     "waiting-for-another-chat": "Waiting for another chat…",

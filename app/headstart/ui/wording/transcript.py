@@ -4,6 +4,16 @@ from __future__ import annotations
 
 WORDS: dict[str, str] = {
     "may-model-use": "May the model use “{tool}”?",
+    "may-model-use-of-server": "May the model use “{tool}” of {server}?",
+    "call-hint-reads": "The server says that this only reads.",
+    "call-hint-destroys": "The server says that this may delete or overwrite data.",
+    "call-started-as": "Runs on this computer: {target}",
+    "call-goes-to": "What the call contains goes to another computer: {target}",
+    "call-private": "This chat is private: each call is asked for.",
+    "call-changed": "This tool is described differently than when you last allowed it:",
+    "call-more-changes": "and {count:n more line|more lines}",
+    "call-share": "{share:.0%}",
+    "call-share-words": "{share:.0%}, {words}",
     "allow-once": "Allow once",
     "allow-in-chat": "In this chat",
     "allow-always": "Always",

@@ -24,6 +24,7 @@ WORDS: dict[str, str] = {
     "file": "File {name} ({size:size})",
     "image": "Image {name} ({width} × {height})",
     "tool-call": "Call of {name}",
+    "tool-of-server": "{tool} ({server})",
     "tool-calculate": "Calculator",
     "tool-time": "Date and time",
     "tool-search": "Search in your chats",
