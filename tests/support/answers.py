@@ -12,7 +12,6 @@ from headstart.chat.agent.shortening import Shortening
 from headstart.chat.agent.stream import ToolDesk
 from headstart.chat.agent.toolbox import Toolbox
 from headstart.chat.answering.answerer import Answering
-from headstart.chat.attaching import Attaching
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Change
@@ -159,7 +158,7 @@ class Talk:
             self.preferences,
             self.keychain,
             self.broadcast,
-            Attaching(self.databases),
+            self.databases,
             folder / "tools",
         )
         self.desk = ToolDesk(

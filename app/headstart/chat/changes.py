@@ -185,7 +185,8 @@ class ServedEnded(Struct, frozen=True):
 
 
 class ToolServersChanged(Struct, frozen=True):
-    """A tool server started, ended, changed its lists or wrote to its log."""
+    """A tool server started, ended, changed its lists or wrote to its log; "": the settings of
+    servers changed."""
 
     server_id: str
 

@@ -172,19 +172,16 @@ def make_services(
     models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_controls, preferences, broadcast)
     parts = storage, prefixes, preferences, broadcast, background
-    attaching = Attaching(databases)
-    lent = make_tool_servers(preferences, keychain, broadcast, attaching, weights.tools)
+    lent = make_tool_servers(preferences, keychain, broadcast, databases, weights.tools)
     sources = ModelSources(models, ChatImages(databases), lent.lending.specs)
     local = make_local_models(runner, sources, branches, preferences, broadcast, background)
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
-    counting = models, local.answerer
-    tools = make_tools(databases, finding, preferences, branches, counting, lent)
+    tools = make_tools(databases, finding, preferences, branches, (models, local.answerer), lent)
     answering = Answering(models, local.answerer, remote, tools.desk)
     choices = Choices(databases, answering, preferences, prefixes)
-    installed = Installed(shelf, storage, preferences, broadcast)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     return Services(
         preferences=preferences,
@@ -196,7 +193,7 @@ def make_services(
         tools=tools,
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
-        attaching=attaching,
+        attaching=lent.attaching,
         versions=Versions(databases, branches, replies, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
@@ -206,11 +203,11 @@ def make_services(
         backups=Backups(storage, weights.places, preferences, broadcast),
         models=models,
         chat_models=chat_models,
+        installed=(installed := Installed(shelf, storage, preferences, broadcast)),
         listing=ModelListing(installed, servers, chat_models),
         servers=servers,
         local=local,
         prefixes=prefixes,
-        installed=installed,
         discover=Discover(weights.hub, models, preferences),
         downloads=Downloads(weights.hub, weights.book, preferences, broadcast),
         updates=Updates(preferences),

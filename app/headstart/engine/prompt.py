@@ -219,7 +219,7 @@ class PromptEncoder:
                 known = (*(self._encode_plain(head) if head else ()), *run)
                 text = head + text
                 self._remember(text, known)
-                if known != self._tokenized(text):
+                if known != _tokenized(self.decoder, text):
                     other.append((text, known))
             head, run = "", []
         return other
@@ -258,7 +258,7 @@ class PromptEncoder:
         if known is None:
             known = self.spelled.get(self.digest(text)) if self.spelled else None
             if known is None:
-                known = self._tokenized(text)
+                known = _tokenized(self.decoder, text)
             self._remember(text, known)
         else:
             self._memory.move_to_end(text)
@@ -272,11 +272,6 @@ class PromptEncoder:
             old, _ = self._memory.popitem(last=False)
             self._memory_size -= len(old)
 
-    def _tokenized(self, text: str) -> tuple[int, ...]:
-        if CUT not in text:
-            return tuple(self.decoder.encode(text))
-        return tuple(token for part in text.split(CUT) for token in self.decoder.encode(part))
-
     def guard(self, text: str) -> str:
         """`text` with guards in its control tokens, so that they stay plain text in a rendered
         prompt."""
@@ -288,6 +283,12 @@ class PromptEncoder:
             pieces += [text[at : start + 1], cut]
             at = start + 1
         return "".join([*pieces, text[at:]])
+
+
+def _tokenized(decoder: Decoder, text: str) -> tuple[int, ...]:
+    if CUT not in text:
+        return tuple(decoder.encode(text))
+    return tuple(token for part in text.split(CUT) for token in decoder.encode(part))
 
 
 def is_markup(token: SpecialToken, template: ChatTemplate) -> bool:

@@ -266,8 +266,7 @@ class Turn:
         owner = self._request.owner
         other = self._encoder.remember_reply(rendered, tokens) if cut == 0 else []
         if self._tracer is not None and owner is not None:
-            for text, known in other:
-                self._tracer.reply_tokens.keep(owner, text, known)
+            self._tracer.reply_tokens.keep_all(owner, other)
             self._tracer.reply_tokens.keep_long(owner, self._encoder.long_texts(rendered))
 
     def _remember_calls(self, rendered: str, tokens: Sequence[int], stream: TextStream) -> None:

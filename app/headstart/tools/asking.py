@@ -11,7 +11,7 @@ from typing import Any
 import mcp_types as types
 
 from headstart.core.tool_servers.questions import QuestionEnd, fields_of
-from headstart.tools.wire import AnswerQuestion, Asked, FromHost, QuestionGone
+from headstart.tools.wire import AnswerQuestion, FromHost, QuestionAsked, QuestionGone
 
 # questions of all servers have different numbers
 _numbers = itertools.count(1)
@@ -30,12 +30,12 @@ class Questions:
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         message = params.message[:_LONGEST]
         if isinstance(params, types.ElicitRequestURLParams):
-            self._send(Asked(number, self._server, message, url=params.url[:_LONGEST]))
+            self._send(QuestionAsked(number, self._server, message, url=params.url[:_LONGEST]))
         else:
             schema: Any = params.requested_schema
             if hasattr(schema, "model_dump"):
                 schema = schema.model_dump(by_alias=True)
-            self._send(Asked(number, self._server, message, fields_of(dict(schema))))
+            self._send(QuestionAsked(number, self._server, message, fields_of(dict(schema))))
         answered = False
         try:
             answer = await future

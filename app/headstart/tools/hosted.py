@@ -246,7 +246,7 @@ class HostedServer:
             return told("tool-server-flooded", server=name)
         if process is not None and process.ended.is_set():
             status = process.status
-            if status is None:
+            if status is None or status < 0:
                 return told("tool-server-ended", server=name)
             return told("tool-server-exited", server=name, status=status)
         return (

@@ -47,7 +47,7 @@ class ListsFolder:
         self._folder = folder
 
     def load(self, server: str, binding: str) -> KeptLists:
-        """What is kept of a server; nothing of another command or address."""
+        """All that is kept of a server; nothing of another command or address."""
         path = self._path(server)
         if path is not None:
             try:

@@ -1,4 +1,4 @@
-"""Where other programs keep their tool servers on this computer. Reads files; any thread."""
+"""Files in which other programs on this computer keep their tool servers. Any thread."""
 
 from __future__ import annotations
 

@@ -28,7 +28,6 @@ from headstart.core.tool_servers.results import ToolReturn
 from headstart.tools.host import OPTION
 from headstart.tools.wire import (
     AnswerQuestion,
-    Asked,
     CallProgressed,
     CallTool,
     CancelRequest,
@@ -36,6 +35,7 @@ from headstart.tools.wire import (
     FromHost,
     GetPrompt,
     ListsChanged,
+    QuestionAsked,
     QuestionGone,
     ReadResource,
     RequestFailed,
@@ -53,7 +53,9 @@ from headstart.tools.wire import (
 log = logging.getLogger(__name__)
 
 # news of servers, which belong to no request
-ServerNews = ServerStarted | ListsChanged | ServerEnded | ServerLogged | Asked | QuestionGone
+ServerNews = (
+    ServerStarted | ListsChanged | ServerEnded | ServerLogged | QuestionAsked | QuestionGone
+)
 Progress = Callable[[CallProgressed], None]
 # seconds for the child to end servers before it is killed
 CLOSE_SECONDS = 0.3

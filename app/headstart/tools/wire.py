@@ -25,7 +25,8 @@ _LENGTH = struct.Struct("<I")
 
 
 class StartServer(Struct, frozen=True, tag=True):
-    """`server` is its id, `name` the user's. `handshake`: the server spoke the older age of the protocol before; None: not known."""
+    """`server` is its id, `name` the user's. `handshake`: the server spoke the older age of the
+    protocol before; None: not known."""
 
     server: str
     name: str
@@ -134,7 +135,7 @@ class RequestFailed(Struct, frozen=True, tag=True):
     server_ended: bool = False
 
 
-class Asked(Struct, frozen=True, tag=True):
+class QuestionAsked(Struct, frozen=True, tag=True):
     """A server asks the user a question."""
 
     number: int
@@ -158,7 +159,7 @@ FromHost = (
     | CallProgressed
     | Returned
     | RequestFailed
-    | Asked
+    | QuestionAsked
     | QuestionGone
 )
 

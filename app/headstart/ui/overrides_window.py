@@ -9,12 +9,14 @@ from functools import partial
 from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QFormLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
     QScrollArea,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -89,8 +91,12 @@ class OverridesWindow(Sheet):
         fields = describe(Settings)
         self._choice(form, "thinking", fields["thinking"].labels)
         self._choice(form, "when_full", fields["when_full"].labels)
+        self._early = len(self._order)
         self.draft = self._draft(owner.drafts)
         form.addRow(say("window.draft-from"), self.draft)
+        self.servers: dict[str, QCheckBox] = {}
+        if settings.tool_servers:
+            form.addRow(say("window.tool-servers"), self._tools(settings))
         # the form is higher than a small window
         body, area = QWidget(self), QScrollArea(self)
         body.setObjectName("plain")
@@ -103,7 +109,9 @@ class OverridesWindow(Sheet):
         area.setWidget(body)
         self.column.addWidget(word)
         self.column.addWidget(area, 1)
-        in_tab_order(self.prompt, *self._order, self.draft)
+        in_tab_order(
+            self.prompt, *self._order[: self._early], self.draft, *self._order[self._early :]
+        )
         keep_wheel_away(self)
         give_room(self)
 
@@ -158,6 +166,37 @@ class OverridesWindow(Sheet):
         box.activated.connect(lambda _: self.model_changed.emit(box.currentData()))
         self._order.append(box)
         return box
+
+    def _tools(self, settings: Settings) -> QWidget:
+        """The tool servers of the chats: as above, or those that are ticked."""
+        place = QWidget(self)
+        column = QVBoxLayout(place)
+        column.setContentsMargins(0, 0, 0, 0)
+        box = QComboBox(place)
+        box.setAccessibleName(say("window.tool-servers"))
+        box.addItem(say(_INHERITED), False)
+        box.addItem(say("window.these-servers"), True)
+        own = self.options.tools_from
+        box.setCurrentIndex(0 if own is None else 1)
+        column.addWidget(box)
+        for server in settings.tool_servers:
+            tick = self.servers[server.id] = QCheckBox(server.name.replace("&", "&&"), place)
+            chosen = settings.tools_from if own is None else own
+            tick.setChecked(server.id in chosen)
+            tick.setVisible(own is not None)
+            column.addWidget(tick)
+
+        def take() -> None:
+            chosen = tuple(one for one, tick in self.servers.items() if tick.isChecked())
+            self._set(tools_from=chosen if box.currentData() else None)
+            for tick in self.servers.values():
+                tick.setVisible(bool(box.currentData()))
+
+        box.activated.connect(lambda _: take())
+        for tick in self.servers.values():
+            tick.clicked.connect(lambda _on: take())
+        self._order += [box, *self.servers.values()]
+        return place
 
     def _draft(self, drafts: Sequence[tuple[str, str]]) -> QComboBox:
         box = QComboBox(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -22,7 +23,8 @@ from headstart.core.events import (
 from headstart.core.requests import LoadRequest, ToolRole
 from headstart.core.settings.schema import ChatOptions, Settings
 from headstart.core.tool_servers.questions import QuestionEnd
-from headstart.core.tool_servers.state import ServerState
+from headstart.core.tool_servers.state import ToolServerState
+from headstart.tools.kept import ListsFolder
 from tests.support.answers import MODEL, Talk
 from tests.support.tool_servers import (
     add_server,
@@ -82,16 +84,16 @@ async def test_the_result_is_marked_as_data_for_the_model(talk: Talk, chat: str)
     assert said.text.endswith("hello")
 
 
-async def test_lists_are_known_before_the_server_runs_again(talk: Talk, chat: str) -> None:
+async def test_lists_are_known_before_the_server_runs_again(
+    talk: Talk, chat: str, tmp_path: Path
+) -> None:
     server_id = await add_server(talk, chat, scripted())
     await began(talk, server_id)
-    kept = talk.servers.running.lists()[server_id]
-    await until(lambda: True if not talk.servers.running._saves else None)
-    from headstart.tools.kept import ListsFolder
-
+    kept = talk.servers.lists.known()[server_id]
+    await talk.servers.lists.saved()
     server = talk.servers.entries.get(server_id)
     assert server is not None
-    folder = ListsFolder(talk.servers.running._folder._folder)
+    folder = ListsFolder(tmp_path / "tools")
     found = folder.load(server_id, server.binding)
     assert found.lists == kept
     assert found.handshake is True
@@ -180,8 +182,7 @@ async def test_a_crash_is_one_sentence_and_the_next_call_starts_the_server_again
     talk.permissions.answer(chat, (await asked(talk.told, 2)).call, Permission.ONCE)
     crashed, echoed = await results(talk, chat)
     assert crashed.failed
-    assert "Scripted" in crashed.text
-    assert "3" in crashed.text
+    assert crashed.text == "The tool server “Scripted” ended."
     assert echoed.text == "hello"
     await _logged(talk, server_id, "about to crash")
 
@@ -203,7 +204,7 @@ async def test_a_changed_definition_asks_again_shows_the_change_and_gets_no_alwa
     await until(
         lambda: (
             True
-            if "stranger" in talk.servers.running.lists()[server_id].tools[0].description
+            if "stranger" in talk.servers.lists.known()[server_id].tools[0].description
             else None
         )
     )
@@ -254,11 +255,11 @@ async def test_private_words_leave_the_computer_one_call_at_a_time(talk: Talk) -
     assert chat is not None
     tool = None
     await began(talk, server_id)
-    tool = talk.servers.running.lists()[server_id].tools[0]
-    here, _ground = talk.servers.lending._asked(chat, server, tool)
+    tool = talk.servers.lists.known()[server_id].tools[0]
+    here, _ground = talk.servers.lending.ask_for(chat, server, tool)
     assert here.takes(Permission.ALWAYS)
     away = replace(server, command="", arguments=(), url="https://tools.example.org/mcp")
-    key, ground = talk.servers.lending._asked(chat, away, tool)
+    key, ground = talk.servers.lending.ask_for(chat, away, tool)
     assert [one for one in Permission if key.takes(one)] == [Permission.ONCE, Permission.DENIED]
     assert (ground.host, ground.private) == ("tools.example.org", True)
     talk.preferences.update(tool_approvals=(key.approval,))
@@ -276,7 +277,7 @@ async def test_a_server_that_cannot_start_is_told_of_and_the_reply_goes_on(
     assert len(notices) == 1
     assert "Scripted" in notices[0]
     view = talk.servers.running.view(server_id)
-    assert view.state is ServerState.ENDED
+    assert view.state is ToolServerState.ENDED
     assert view.problem is not None
     await _logged(talk, server_id, "no configuration was found")
 
@@ -374,6 +375,6 @@ async def test_nothing_starts_before_a_chat_sends(talk: Talk, chat: str) -> None
     loaded = await talk.branches.chat(chat)
     assert loaded is not None
     await talk.servers.lending.specs(loaded, MODEL.key)
-    assert talk.servers.running.view(server_id).state is ServerState.OFF
+    assert talk.servers.running.view(server_id).state is ToolServerState.OFF
     assert not any(isinstance(one, ToolAsked | ToolStarted) for one in _events(talk))
-    assert not talk.servers.running._session.running
+    assert talk.servers.running.child is None

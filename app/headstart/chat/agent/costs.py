@@ -73,7 +73,7 @@ class ToolCosting:
         own, on = own_specs(chat.options.tools), tuple(one.spec for one in offers)
         on = (*own, *on)
         sets = [*([tool] for tool in OWN_TOOLS), *groups.values(), on]
-        found = [_estimate(one) for one in sets]
+        found = [estimate(one) for one in sets]
         counted = None
         if isinstance(model, ModelRef):
             counted = self._known.get((model.key, on))
@@ -92,9 +92,9 @@ class ToolCosting:
         self, chat: Chat, model_key: str, tokens: dict[str, int]
     ) -> tuple[ServerCost, ...]:
         """Every server; those that the chat has not chosen with the tokens they would take."""
-        entries, running = self._servers.entries, self._servers.running
-        await running.load(one.id for one in entries.all)
-        choice, lists = self._servers.lending.choice(chat, model_key), running.lists()
+        entries = self._servers.entries
+        await self._servers.lists.load(one.id for one in entries.all)
+        choice, lists = self._servers.lending.choice(chat, model_key), self._servers.lists.known()
         chosen, found = chosen_servers(choice), []
         for server in entries.all:
             on = server.id in chosen
@@ -105,7 +105,7 @@ class ToolCosting:
                 if known is None
                 else len(chosen_tools(server, known.tools, (choice if on else (server.id,))))
             )
-            cost = tokens.get(server.id, _estimate([one.spec for one in offers]))
+            cost = tokens.get(server.id, estimate([one.spec for one in offers]))
             found.append(
                 ServerCost(
                     server.id, server.name, count, cost, known is not None, on,
@@ -121,7 +121,8 @@ class ToolCosting:
             return None
 
 
-def _estimate(tools: Sequence[ToolSpec]) -> int:
+def estimate(tools: Sequence[ToolSpec]) -> int:
+    """Tokens of tools, by the length of their text."""
     shown = [
         json.dumps(
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}

@@ -22,7 +22,7 @@ class Permission(StrEnum):
 
 
 class ToolKey(Struct, frozen=True):
-    """What an answer holds for: one of the program's own tools, by its name, or with `approval` a
+    """Scope of an answer: one of the program's own tools, by its name, or with `approval` a
     server's tool as it is defined now. `once`: each call is asked for. `always`: the user may allow
     it for ever."""
 

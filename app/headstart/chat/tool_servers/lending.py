@@ -14,6 +14,7 @@ from headstart.chat.agent.permissions import Permission, ToolKey
 from headstart.chat.agent.toolbox import ToolOutcome
 from headstart.chat.preferences import Preferences
 from headstart.chat.tool_servers.entries import ToolEntries
+from headstart.chat.tool_servers.lists import ToolLists
 from headstart.chat.tool_servers.results import Receiving
 from headstart.chat.tool_servers.running import RunningTools
 from headstart.core.chats.grounds import CallGround
@@ -57,11 +58,13 @@ class Lending:
     def __init__(
         self,
         entries: ToolEntries,
+        lists: ToolLists,
         running: RunningTools,
         preferences: Preferences,
         receiving: Receiving,
     ) -> None:
         self._entries = entries
+        self._lists = lists
         self._running = running
         self._preferences = preferences
         self._receiving = receiving
@@ -82,8 +85,8 @@ class Lending:
         choice = self.choice(chat, model_key)
         if not choice:
             return ()
-        await self._running.load(chosen_servers(choice))
-        return offered(self._entries.all, self._running.lists(), choice)
+        await self._lists.load(chosen_servers(choice))
+        return offered(self._entries.all, self._lists.known(), choice)
 
     async def specs(self, chat: Chat, model_key: str) -> tuple[ToolSpec, ...]:
         return tuple(one.spec for one in await self.offers(chat, model_key))
@@ -92,8 +95,8 @@ class Lending:
         """Start the servers of a chat that sends; returns the ids of those whose tools are not
         known yet, which must be waited for."""
         chosen = chosen_servers(self.choice(chat, model_key))
-        await self._running.load(chosen)
-        lists = self._running.lists()
+        await self._lists.load(chosen)
+        lists = self._lists.known()
         for server_id in chosen:
             self._running.start(server_id)
         return tuple(one for one in chosen if one not in lists)
@@ -141,13 +144,13 @@ class Lending:
         tool = next((one for one in tools if one.name == tool_name), None)
         if tool is None:
             return replace(call, refusal=f"The server {server.prefix} has no tool {tool_name}.")
-        key, ground = self._asked(chat, server, tool)
+        key, ground = self.ask_for(chat, server, tool)
         return replace(call, tool=tool, key=key, ground=ground)
 
     def allowed(self, call: LentCall) -> None:
         """The user allowed a call: the tool's definition is agreed to."""
         if call.tool is not None:
-            self._running.agree(call.server.id, call.tool)
+            self._lists.agree(call.server.id, call.tool)
 
     async def run(self, chat_id: str, call: LentCall, progress: Progress) -> ToolOutcome:
         """Carry out an allowed call; its faults are results, too."""
@@ -166,7 +169,7 @@ class Lending:
     def _from_list(self, _chat_id: str, call: LentCall) -> ToolOutcome:
         """The answer of a brief offer from the server's list."""
         given = _object(call.arguments) or {}
-        lists = self._running.lists().get(call.server.id)
+        lists = self._lists.known().get(call.server.id)
         tools = (
             [] if lists is None else [one for one in lists.tools if one.name not in call.server.off]
         )
@@ -180,16 +183,16 @@ class Lending:
         return ToolOutcome(describe_tool(tool), source=call.server.name)
 
     def _tools_of(self, chat: Chat, model_key: str, server: ToolServer) -> list[ToolDefinition]:
-        lists = self._running.lists().get(server.id)
+        lists = self._lists.known().get(server.id)
         if lists is None:
             return []
         return chosen_tools(server, lists.tools, self.choice(chat, model_key))
 
-    def _asked(
+    def ask_for(
         self, chat: Chat, server: ToolServer, tool: ToolDefinition
     ) -> tuple[ToolKey, CallGround]:
-        """What the user is asked about a call, and what an answer holds for."""
-        agreed = self._running.agreed(server.id, tool.name)
+        """The scope of an answer to a call, and the facts to ask with."""
+        agreed = self._lists.agreed(server.id, tool.name)
         changed = agreed is not None and agreed.digest != tool.digest
         # the words of a private chat leave this computer one call at a time
         once = bool(server.host) and chat.private

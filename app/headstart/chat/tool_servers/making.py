@@ -8,9 +8,12 @@ from msgspec import Struct
 
 from headstart.chat.attaching import Attaching
 from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ToolServersChanged
+from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.tool_servers.entries import ToolEntries
 from headstart.chat.tool_servers.lending import Lending
+from headstart.chat.tool_servers.lists import ToolLists
 from headstart.chat.tool_servers.results import Receiving
 from headstart.chat.tool_servers.running import RunningTools
 from headstart.storage.adapters.keychain import Keychain
@@ -20,20 +23,31 @@ from headstart.tools.session import ToolSession
 
 class ToolServers(Struct, frozen=True):
     entries: ToolEntries
+    lists: ToolLists
     running: RunningTools
     lending: Lending
-    receiving: Receiving
+    # stores their files, as those of messages
+    attaching: Attaching
 
 
 def make_tool_servers(
     preferences: Preferences,
     keychain: Keychain,
     broadcast: Broadcast,
-    attaching: Attaching,
+    databases: Databases,
     folder: Path | None = None,
 ) -> ToolServers:
     """`folder`: where their lists are kept; None: nowhere."""
+    attaching = Attaching(databases)
     entries, receiving = ToolEntries(preferences, keychain), Receiving(attaching)
-    running = RunningTools(ToolSession(), ListsFolder(folder), entries, broadcast)
-    lending = Lending(entries, running, preferences, receiving)
-    return ToolServers(entries, running, lending, receiving)
+    lists = ToolLists(ListsFolder(folder), entries)
+    # another entry or choice changes what chats are offered
+    preferences.listen(
+        lambda _settings: broadcast.tell(ToolServersChanged("")),
+        "tool_servers",
+        "tools_from",
+        "models",
+    )
+    running = RunningTools(ToolSession(), lists, entries, broadcast)
+    lending = Lending(entries, lists, running, preferences, receiving)
+    return ToolServers(entries, lists, running, lending, attaching)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,18 +14,16 @@ from msgspec.structs import replace
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ToolQuestion, ToolQuestionGone, ToolServersChanged
 from headstart.chat.tool_servers.entries import ToolEntries
+from headstart.chat.tool_servers.lists import ToolLists
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import Told, told
-from headstart.core.tool_servers.entry import ToolServer
-from headstart.core.tool_servers.lists import ServerLists, ToolDefinition
 from headstart.core.tool_servers.questions import QuestionEnd, ServerQuestion, Value
 from headstart.core.tool_servers.results import ToolReturn
-from headstart.core.tool_servers.state import ServerState, ToolServerView
-from headstart.tools.kept import KeptLists, ListsFolder
+from headstart.core.tool_servers.state import ToolServerState, ToolServerView
 from headstart.tools.session import Progress, ServerNews, ToolSession
 from headstart.tools.wire import (
-    Asked,
     ListsChanged,
+    QuestionAsked,
     QuestionGone,
     ServerEnded,
     ServerLogged,
@@ -42,11 +40,10 @@ START_SECONDS = 60.0
 
 
 class _Running(Struct):
-    """What is known of a server; `waiting`: those who wait for its start."""
+    """State of a server; `waiting`: those who wait for its start."""
 
-    state: ServerState = ServerState.OFF
+    state: ToolServerState = ToolServerState.OFF
     problem: Told | None = None
-    kept: KeptLists | None = None
     log: deque[str] = deque()
     waiting: list[asyncio.Future[None]] = []
 
@@ -55,17 +52,16 @@ class RunningTools:
     def __init__(
         self,
         session: ToolSession,
-        folder: ListsFolder,
+        lists: ToolLists,
         entries: ToolEntries,
         broadcast: Broadcast,
     ) -> None:
         self._session = session
-        self._folder = folder
+        self._lists = lists
         self._entries = entries
         self._broadcast = broadcast
         self._servers: dict[str, _Running] = {}
-        self._saves: set[asyncio.Future[None]] = set()
-        self._unsaved: dict[str, KeptLists] = {}
+        self._starts: set[asyncio.Future[None]] = set()
         session.listen(self._on_news)
 
     # --- what is known -------------------------------------------------------------------
@@ -75,36 +71,13 @@ class RunningTools:
         found = self._servers.get(server_id)
         if found is None:
             return ToolServerView()
-        lists = found.kept.lists if found.kept is not None else None
+        lists = self._lists.known().get(server_id)
         return ToolServerView(found.state, found.problem, lists, tuple(found.log))
 
-    async def load(self, server_ids: Iterable[str]) -> None:
-        """Read the lists that servers gave in earlier runs."""
-        for server_id in server_ids:
-            server = self._entries.get(server_id)
-            if server is not None:
-                await self._kept(server)
-
-    def lists(self) -> Mapping[str, ServerLists]:
-        """The lists that are known, by server; `load` reads those of earlier runs."""
-        found = {}
-        for server in self._entries.all:
-            known = self._servers.get(server.id)
-            kept = None if known is None else known.kept
-            if kept is not None and kept.handshake is not None and kept.binding == server.binding:
-                found[server.id] = kept.lists
-        return found
-
-    def agreed(self, server_id: str, tool: str) -> ToolDefinition | None:
-        """The definition of a tool that the user agreed to last."""
-        kept = self._of(server_id).kept
-        return None if kept is None else kept.agreed.get(tool)
-
-    def agree(self, server_id: str, tool: ToolDefinition) -> None:
-        """The user agreed to a call of the tool as it is defined now."""
-        running = self._of(server_id)
-        if running.kept is not None and running.kept.agreed.get(tool.name) != tool:
-            self._keep(server_id, running.kept.with_agreed(tool))
+    @property
+    def child(self) -> int | None:
+        """The process that speaks with servers; None before the first one was started."""
+        return self._session.pid
 
     # --- starting and ending -------------------------------------------------------------
 
@@ -115,38 +88,38 @@ class RunningTools:
         future = asyncio.get_running_loop().create_future()
         # an error that nobody waits for stands in the server's state
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        if running.state is ServerState.READY:
+        if running.state is ToolServerState.READY:
             future.set_result(None)
             return future
         running.waiting.append(future)
-        if running.state is not ServerState.STARTING:
-            self._set(server_id, ServerState.STARTING)
+        if running.state is not ToolServerState.STARTING:
+            self._set(server_id, ToolServerState.STARTING)
             self._hold(asyncio.ensure_future(self._begin(server_id)))
         return future
 
     def restart(self, server_id: str) -> None:
         """Start a server again, also one that runs."""
-        self._set(server_id, ServerState.STARTING)
+        self._set(server_id, ToolServerState.STARTING)
         self._hold(asyncio.ensure_future(self._begin(server_id)))
 
     def end(self, server_id: str) -> None:
         running = self._of(server_id)
-        if running.state is not ServerState.OFF:
+        if running.state is not ToolServerState.OFF:
             self._session.end(server_id)
-            self._settle(server_id, ServerState.OFF, None)
+            self._settle(server_id, ToolServerState.OFF, None)
 
     async def forget(self, server_id: str) -> None:
         """End a removed server, and remove its lists."""
         self.end(server_id)
         self._servers.pop(server_id, None)
-        await asyncio.to_thread(self._folder.forget, server_id)
+        await self._lists.forget(server_id)
 
     async def _begin(self, server_id: str) -> None:
         server = self._entries.get(server_id)
         try:
             if server is None:
                 raise EnvironmentProblem("tool-server-not-running", server=server_id)
-            kept = await self._kept(server)
+            kept = await self._lists.of(server)
             values = await self._entries.values(server)
             self._session.start(
                 StartServer(
@@ -161,7 +134,7 @@ class RunningTools:
                 )
             )
         except EnvironmentProblem as problem:
-            self._settle(server_id, ServerState.ENDED, problem.told)
+            self._settle(server_id, ToolServerState.ENDED, problem.told)
 
     # --- requests ------------------------------------------------------------------------
 
@@ -179,25 +152,24 @@ class RunningTools:
         self, server_id: str, tool: str, arguments: str, progress: Progress | None = None
     ) -> ToolReturn:
         """Call a tool; raises EnvironmentProblem, worded with the server's name."""
-        await self.ready(server_id)
-        try:
-            return await self._session.call(server_id, tool, arguments, progress)
-        except EnvironmentProblem as problem:
-            raise self._named(server_id, problem.told) from None
+        return await self._asked(
+            server_id, lambda: self._session.call(server_id, tool, arguments, progress)
+        )
 
     async def prompt(self, server_id: str, name: str, arguments: Mapping[str, str]) -> ToolReturn:
         """A prompt of a server, filled in. Raises EnvironmentProblem."""
-        await self.ready(server_id)
-        try:
-            return await self._session.prompt(server_id, name, arguments)
-        except EnvironmentProblem as problem:
-            raise self._named(server_id, problem.told) from None
+        return await self._asked(
+            server_id, lambda: self._session.prompt(server_id, name, arguments)
+        )
 
     async def read(self, server_id: str, uri: str) -> ToolReturn:
         """The content of a resource. Raises EnvironmentProblem."""
+        return await self._asked(server_id, lambda: self._session.read(server_id, uri))
+
+    async def _asked(self, server_id: str, ask: Callable[[], Awaitable[ToolReturn]]) -> ToolReturn:
         await self.ready(server_id)
         try:
-            return await self._session.read(server_id, uri)
+            return await ask()
         except EnvironmentProblem as problem:
             raise self._named(server_id, problem.told) from None
 
@@ -207,8 +179,7 @@ class RunningTools:
 
     async def close(self) -> None:
         """End every server."""
-        if self._saves:
-            await asyncio.wait(set(self._saves), timeout=1.0)
+        await self._lists.saved()
         await self._session.close()
 
     # --- news ----------------------------------------------------------------------------
@@ -216,32 +187,26 @@ class RunningTools:
     def _on_news(self, news: ServerNews) -> None:
         match news:
             case ServerStarted(server=server_id, lists=lists, handshake=handshake):
-                self._take_lists(server_id, lists, handshake)
-                self._settle(server_id, ServerState.READY, None)
+                self._lists.take(server_id, lists, handshake)
+                self._settle(server_id, ToolServerState.READY, None)
             case ListsChanged(server=server_id, lists=lists):
-                kept = self._of(server_id).kept
-                self._take_lists(server_id, lists, bool(kept and kept.handshake))
+                self._lists.take(server_id, lists)
                 self._broadcast.tell(ToolServersChanged(server_id))
             case ServerEnded(server=server_id, problem=problem):
-                if problem is None and self._of(server_id).state is ServerState.STARTING:
+                if problem is None and self._of(server_id).state is ToolServerState.STARTING:
                     # the one before this start
                     return
-                state = ServerState.OFF if problem is None else ServerState.ENDED
+                state = ToolServerState.OFF if problem is None else ToolServerState.ENDED
                 self._settle(server_id, state, problem)
             case ServerLogged(server=server_id, lines=lines):
                 self._write_log(server_id, lines)
-            case Asked():
+            case QuestionAsked():
                 server = self._entries.get(news.server)
                 name = news.server if server is None else server.name
                 question = ServerQuestion(news.number, name, news.message, news.fields, news.url)
                 self._broadcast.tell(ToolQuestion(question))
             case QuestionGone(number=number):
                 self._broadcast.tell(ToolQuestionGone(number))
-
-    def _take_lists(self, server_id: str, lists: ServerLists, handshake: bool) -> None:
-        kept = self._of(server_id).kept
-        if kept is not None:
-            self._keep(server_id, kept.with_lists(lists, handshake))
 
     def _write_log(self, server_id: str, lines: Sequence[str]) -> None:
         written = self._of(server_id).log
@@ -255,43 +220,16 @@ class RunningTools:
     def _of(self, server_id: str) -> _Running:
         return self._servers.setdefault(server_id, _Running(log=deque(), waiting=[]))
 
-    async def _kept(self, server: ToolServer) -> KeptLists:
-        """What earlier runs kept of a server, read once."""
-        running = self._of(server.id)
-        if running.kept is None or running.kept.binding != server.binding:
-            found = await asyncio.to_thread(self._folder.load, server.id, server.binding)
-            if running.kept is None or running.kept.binding != server.binding:
-                running.kept = found
-        return running.kept
-
-    def _keep(self, server_id: str, kept: KeptLists) -> None:
-        running = self._of(server_id)
-        if running.kept == kept:
-            return
-        running.kept = kept
-        saves = bool(self._unsaved)
-        self._unsaved[server_id] = kept
-        if not saves:
-            self._hold(asyncio.ensure_future(self._save()))
-
-    async def _save(self) -> None:
-        """Save one list after the other, the latest of each server."""
-        while self._unsaved:
-            server_id, kept = next(iter(self._unsaved.items()))
-            await asyncio.to_thread(self._folder.save, server_id, kept)
-            if self._unsaved.get(server_id) is kept:
-                del self._unsaved[server_id]
-
     def _hold(self, work: asyncio.Future[None]) -> None:
-        self._saves.add(work)
-        work.add_done_callback(self._saves.discard)
+        self._starts.add(work)
+        work.add_done_callback(self._starts.discard)
 
-    def _set(self, server_id: str, state: ServerState, problem: Told | None = None) -> None:
+    def _set(self, server_id: str, state: ToolServerState, problem: Told | None = None) -> None:
         running = self._of(server_id)
         running.state, running.problem = state, problem
         self._broadcast.tell(ToolServersChanged(server_id))
 
-    def _settle(self, server_id: str, state: ServerState, problem: Told | None) -> None:
+    def _settle(self, server_id: str, state: ToolServerState, problem: Told | None) -> None:
         """A start, or a server, has ended."""
         running = self._of(server_id)
         waiting, running.waiting = running.waiting, []
@@ -299,7 +237,7 @@ class RunningTools:
         for one in waiting:
             if one.done():
                 continue
-            if state is ServerState.READY:
+            if state is ToolServerState.READY:
                 one.set_result(None)
             else:
                 found = problem or told("tool-server-not-running", server=server_id)

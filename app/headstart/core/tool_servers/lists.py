@@ -1,4 +1,4 @@
-"""What a tool server offers: tools, prompts and resources. Pure."""
+"""Lists of a tool server: tools, prompts and resources. Pure."""
 
 from __future__ import annotations
 

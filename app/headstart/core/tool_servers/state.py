@@ -10,7 +10,7 @@ from headstart.core.told import Told
 from headstart.core.tool_servers.lists import ServerLists
 
 
-class ServerState(StrEnum):
+class ToolServerState(StrEnum):
     OFF = "off"
     STARTING = "starting"
     READY = "ready"
@@ -21,7 +21,7 @@ class ToolServerView(Struct, frozen=True):
     """`problem`: the reason why it ended. `lists`: those that it gave last; None: never started.
     `log`: the last lines that it wrote for people."""
 
-    state: ServerState = ServerState.OFF
+    state: ToolServerState = ToolServerState.OFF
     problem: Told | None = None
     lists: ServerLists | None = None
     log: tuple[str, ...] = ()

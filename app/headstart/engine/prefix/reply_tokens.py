@@ -43,6 +43,11 @@ class ReplyTokens:
         if self._traces is not None:
             self._traces.save_reply_tokens(chat_id, self._digest(text), pack(tokens))
 
+    def keep_all(self, chat_id: str, texts: Iterable[tuple[str, tuple[int, ...]]]) -> None:
+        """`keep` each of these."""
+        for text, tokens in texts:
+            self.keep(chat_id, text, tokens)
+
     def keep_long(self, chat_id: str, texts: Iterable[tuple[str, tuple[int, ...]]]) -> None:
         """Save the tokens of long texts, each once for a chat."""
         for text, tokens in texts:

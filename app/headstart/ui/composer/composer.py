@@ -9,9 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QMenu,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -20,15 +18,15 @@ from headstart.chat.agent.costs import ToolCosts
 from headstart.core.text.shown import is_blank
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow
+from headstart.ui.composer.buttons import ComposerButtons
 from headstart.ui.composer.edit import GrowingEdit
 from headstart.ui.composer.ring import ContextRing
 from headstart.ui.composer.slash_menu import SlashMenu
+from headstart.ui.composer.tool_chips import ToolChips
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.composing import commit_focused, word_in
 from headstart.ui.kit.elided import ElidedLabel
-from headstart.ui.kit.hover import settle_after
 from headstart.ui.kit.tips import plain_tip
-from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
 # interval at which typed text is reported, so that it can be prefilled meanwhile
@@ -71,18 +69,10 @@ class Composer(QFrame):
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self._on_button)
         self.attachments = AttachmentRow(self)
-        self.attach = small_tool(
-            self, "paperclip", say("composer.attach"), say("composer.attach-files-to-message")
-        )
+        self.tool_chips = ToolChips(self)
+        self.below = ComposerButtons(self)
+        self.attach, self.prompts, self.tools = self.below.all
         self.attach.clicked.connect(self.attach_requested)
-        name = say("composer.prompts-or-type-in-message")
-        self.prompts = small_tool(self, "square-slash", say("composer.prompts"), name)
-        self.prompts.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.prompts_menu = QMenu(self.prompts)
-        settle_after(self.prompts_menu, self.prompts)
-        self.prompts.setMenu(self.prompts_menu)
-        name = say("composer.tools-of-chat")
-        self.tools = small_tool(self, "wrench", say("composer.tools"), name)
         self.slash = SlashMenu(self.edit)
         self.context = ContextRing(self)
         self.ahead = ElidedLabel("", self, name="ahead")
@@ -100,6 +90,7 @@ class Composer(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 10, 10)
         layout.setSpacing(8)
+        layout.addWidget(self.tool_chips)
         layout.addWidget(self.attachments)
         layout.addWidget(self.edit)
         layout.addLayout(row)
@@ -116,15 +107,9 @@ class Composer(QFrame):
         return [self.edit, self.attach, self.prompts, self.tools, self.button]
 
     def set_tools(self, costs: ToolCosts) -> None:
-        """Show the number of tools that are on, and the tokens that they take."""
-        count = len(costs.on)
-        text = say("composer.tools-on", count=count) if count else say("composer.tools")
-        self.tools.setText(text)
-        code = "composer.tools-cost" if costs.counted else "composer.tools-about-cost"
-        said = say(code, count=costs.together) if count else say("composer.tools-of-chat")
-        self.tools.setToolTip(said)
-        self.tools.setAccessibleName(f"{text}. {said}" if count else said)
-        self.tools.setIcon(icons.icon("wrench", "accent_text" if count else "quiet"))
+        """Show the tools that are on, and the tokens that they take."""
+        self.tool_chips.show_costs(costs)
+        self.below.show_costs(costs)
 
     def set_writing(self, writing: bool) -> None:
         """While a reply is being written, let the button stop it and Enter queue the message."""
@@ -220,11 +205,7 @@ class Composer(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # in a narrow window the context in use matters more than text on buttons
-        styles = Qt.ToolButtonStyle
-        narrow = event.size().width() < _NARROW
-        style = styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon
-        for button in (self.attach, self.prompts, self.tools):
-            button.setToolButtonStyle(style)
+        self.below.set_narrow(event.size().width() < _NARROW)
 
     def _on_button(self) -> None:
         if self._writing:

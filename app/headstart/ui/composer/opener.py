@@ -30,7 +30,7 @@ class Verbs(Protocol):
 
     def add_files(self, paths: Sequence[str]) -> None: ...
 
-    def add_image(self, image: QImage, name: str) -> None: ...
+    def add_content(self, name: str, content: QImage | bytes) -> None: ...
 
     def read_pages(self, attachment_id: str) -> None: ...
 
@@ -76,7 +76,7 @@ class AttachmentOpener(QObject):
 
     def paste_image(self, image: QImage) -> None:
         if not image.isNull():
-            self._verbs.add_image(image, "Pasted image.png")
+            self._verbs.add_content("Pasted image.png", image)
 
     # --- viewing -------------------------------------------------------------------------
 

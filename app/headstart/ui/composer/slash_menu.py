@@ -38,6 +38,8 @@ class SlashMenu(QFrame):
         super().__init__(edit.window())
         self.setObjectName("palette")
         self.entries: Callable[[], Iterable[SlashEntry]] = _nothing
+        # further entries, after those
+        self._more: Callable[[], Iterable[SlashEntry]] = _nothing
         self._edit = edit
         self._known: Sequence[SlashEntry] | None = None
         self._found: Sequence[SlashEntry] = ()
@@ -57,6 +59,10 @@ class SlashMenu(QFrame):
         edit.installEventFilter(self)
         self.hide()
 
+    def add_entries(self, more: Callable[[], Iterable[SlashEntry]]) -> None:
+        """Show these entries, too, after the program's own."""
+        self._more = more
+
     @property
     def titles(self) -> list[str]:
         return [one.title for one in self._found]
@@ -72,7 +78,7 @@ class SlashMenu(QFrame):
             self.hide()
             return
         if self._known is None:
-            self._known = tuple(self.entries())
+            self._known = (*self.entries(), *self._more())
         scored = [(score(wanted, one.title), one) for one in self._known]
         # a smaller score is better; without words all entries stay, in their own order
         answers = [(points, one) for points, one in scored if points is not None]

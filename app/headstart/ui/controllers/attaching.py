@@ -94,9 +94,9 @@ class AttachingController(QObject):
         for path in map(Path, paths):
             self._begin(path.name, path)
 
-    def add_image(self, image: QImage, name: str) -> None:
-        """Attach a pasted image to the open chat's next message."""
-        self._begin(name, image)
+    def add_content(self, name: str, content: QImage | bytes) -> None:
+        """Attach content without a file: a pasted image, or a resource of a tool server."""
+        self._begin(name, content)
 
     def remove(self, attachment_id: str) -> None:
         for chat in self._reading.values():
@@ -135,7 +135,7 @@ class AttachingController(QObject):
 
     # --- internals -----------------------------------------------------------------------
 
-    def _begin(self, name: str, source: Path | QImage) -> None:
+    def _begin(self, name: str, source: Path | QImage | bytes) -> None:
         chat_id, one, reading = self._open.id, Attachment(new_id(), name), Reading()
         self._order[one.id] = len(self._order) + 1
         self._reading.setdefault(chat_id, {})[one.id] = (one, reading)
@@ -147,7 +147,7 @@ class AttachingController(QObject):
     async def _take(
         self,
         chat_id: str,
-        source: Path | QImage,
+        source: Path | QImage | bytes,
         name: str,
         reading: Reading,
         progress: Callable[[float], None],
@@ -157,6 +157,8 @@ class AttachingController(QObject):
             if data is None:
                 return await self._attaching.file(chat_id, source, reading, progress)
             name = source.with_suffix(".png").name
+        elif isinstance(source, bytes):
+            data = source
         else:
             data = await asyncio.to_thread(as_png, source)
         return await self._attaching.content(chat_id, data, name, reading, progress)

@@ -1,17 +1,23 @@
-"""The tools of the open chat: their cost, and results that are shown whole. Main thread."""
+"""The tools of the open chat: their cost, results that are shown whole, and tool servers. Main
+thread."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from headstart.chat.agent.costs import ToolCosts
 from headstart.chat.agent.tools import ToolWork
 from headstart.chat.attaching import Attaching
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, ModelState, ReplyEnded, What
+from headstart.chat.changes import ChatChanged, ModelState, ReplyEnded, ToolServersChanged, What
 from headstart.core.chats.parts import BlobRef, FilePart
+from headstart.ui.controllers.tool_offers import ToolOffersController
+from headstart.ui.controllers.tool_servers import ToolServersController
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
+
+# a server may tell of many changes at once
+_LATER_MS = 300
 
 
 class ToolsController(QObject):
@@ -28,6 +34,8 @@ class ToolsController(QObject):
     ) -> None:
         super().__init__()
         self._costs, self._permissions = tools.costs, tools.permissions
+        self.servers = ToolServersController(tools, tasks, broadcast)
+        self.offers = ToolOffersController(tools, tasks, broadcast)
         self._attaching = attaching
         self._open = open_chat
         self._tasks = tasks
@@ -35,6 +43,11 @@ class ToolsController(QObject):
         open_chat.opened.connect(self.count)
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(ModelState, self._on_model)
+        self._due = QTimer(self)
+        self._due.setSingleShot(True)
+        self._due.setInterval(_LATER_MS)
+        self._due.timeout.connect(self.count)
+        broadcast.on(ToolServersChanged, lambda _change: self.count_later())
         # nothing is counted while a reply is written
         broadcast.on(ReplyEnded, lambda _change: self.count())
 
@@ -42,6 +55,10 @@ class ToolsController(QObject):
         """Emit `costs_known`: at once with what is known, and again when the model has counted."""
         self._serial += 1
         self._tasks.spawn(self._count(self._serial))
+
+    def count_later(self) -> None:
+        """Count once for many changes."""
+        self._due.start()
 
     def ask_again(self, tool: str) -> None:
         """Ask before this tool runs, from now on."""

@@ -161,6 +161,7 @@ class Inspector(QFrame):
         self.speculation.gain_changed.connect(self._show_draft)
         self.tools = ToolsPanel(self.folds["tools"])
         self.tools.chosen.connect(lambda names: self._set(tools=names))
+        self.tools.servers.chosen.connect(lambda choice: self._set(tools_from=choice))
         self.tools.summary_changed.connect(self.folds["tools"].set_summary)
         self.folds["tools"].put(self.tools)
         self.prefix = PrefixPanel(self.folds["prefix"])
@@ -257,6 +258,7 @@ class Inspector(QFrame):
         known."""
         self.overview.set_context(used, size)
         self.system.set_used(used)
+        self.tools.servers.set_context(used, size)
 
     def set_stats(self, stats: TurnStats | None) -> None:
         """Show the stats of the last reply."""
@@ -289,8 +291,9 @@ class Inspector(QFrame):
         self.thinking.set_own(own.thinking is not None)
         self._when_full.set_own(own.when_full is not None)
         self.folds["context"].set_own(own.when_full is not None)
-        self.folds["tools"].set_own(bool(own.tools))
+        self.folds["tools"].set_own(bool(own.tools) or own.tools_from is not None)
         self.tools.set_on(own.tools)
+        self.tools.servers.set_choice(self.holding.effective.tools_from)
         self.folds["context"].set_summary(self.when_full.currentText())
         self.speculation.set_server(self.holding.model, self.holding.effective.sampling.temperature)
         self.folds["speculation"].set_own(own.speculation is not None)

@@ -1,4 +1,5 @@
-"""The program's own tools that the chat's model may call: a switch for each, with its cost."""
+"""The tools that the chat's model may call, the program's own and those of servers: a switch for
+each, with its cost."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from headstart.chat.agent.costs import ToolCosts
 from headstart.core.own_tools import OWN_TOOLS
+from headstart.ui.inspector.tool_servers_panel import ToolServersPanel
 from headstart.ui.kit.switch import Switch
 from headstart.ui.tool_names import about_tool, tool_title
 from headstart.ui.wording import say
@@ -51,6 +53,10 @@ class ToolsPanel(QWidget):
             grid.addWidget(switch, 2 * row, 1, Qt.AlignmentFlag.AlignRight)
             grid.addWidget(note, 2 * row + 1, 0, 1, 2)
         layout.addLayout(grid)
+        heading = QLabel(say("inspector.from-servers"), self)
+        layout.addWidget(heading)
+        self.servers = ToolServersPanel(self)
+        layout.addWidget(self.servers)
         self.total = QLabel(self)
         self.total.setObjectName("quiet")
         self.total.setWordWrap(True)
@@ -64,6 +70,8 @@ class ToolsPanel(QWidget):
     @property
     def summary(self) -> str:
         names = [tool_title(name) for name in self.on]
+        if self._costs is not None:
+            names += [one.name for one in self._costs.servers if one.chosen]
         return ", ".join(names) if names else say("inspector.tools-none")
 
     def set_on(self, names: tuple[str, ...]) -> None:
@@ -76,6 +84,7 @@ class ToolsPanel(QWidget):
 
     def set_costs(self, costs: ToolCosts) -> None:
         self._costs = costs
+        self.servers.show_costs(costs.servers)
         self._show()
 
     def _show(self) -> None:
@@ -87,7 +96,7 @@ class ToolsPanel(QWidget):
                 about = f"{about} {say(code, count=costs.each[name])}"
             note.setText(about)
         said = ""
-        if self.on and costs is not None:
+        if costs is not None and costs.on:
             code = "inspector.tools-cost" if costs.counted else "inspector.tools-about-cost"
             said = say(code, count=costs.together)
         self.total.setText(said)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
+from headstart.chat.tool_servers.shown import ShownToolServer
 from headstart.core.chats.values import Chat
 from headstart.core.prefixes import PrefixUse
 from headstart.ui.controllers.everything import Controllers
@@ -16,6 +17,7 @@ from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.kit.one_window import OneWindow
 
 if TYPE_CHECKING:
+    from headstart.ui.inspector.choose_tools_sheet import ChooseToolsSheet
     from headstart.ui.inspector.prefix_sizes import PrefixSizes
 
 
@@ -47,6 +49,42 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
     speculation.measured.connect(panel.set_calibrated)
     controllers.prefixes.listed.connect(prefix.set_use)
     controllers.tools.costs_known.connect(inspector.tools.set_costs)
+    ToolsChooser(inspector, controllers)
+
+
+class ToolsChooser(QObject):
+    """Opens the sheet that chooses single tools of a server."""
+
+    window: OneWindow[ChooseToolsSheet] = OneWindow()
+
+    def __init__(self, inspector: Inspector, controllers: Controllers) -> None:
+        super().__init__(inspector)
+        self._inspector = inspector
+        self._servers = controllers.tools.servers
+        self._wanted = ""
+        self._panel = inspector.tools.servers
+        self._panel.choose_wanted.connect(self._ask)
+        self._panel.brief_wanted.connect(lambda one: self._servers.set_brief(one, True))
+        self._servers.listed.connect(self._open)
+
+    def _ask(self, server_id: str) -> None:
+        self._wanted = server_id
+        self._servers.show()
+
+    def _open(self, shown: list[ShownToolServer]) -> None:
+        server_id, self._wanted = self._wanted, ""
+        found = next((one for one in shown if one.server.id == server_id), None)
+        if found is None:
+            return
+        from headstart.ui.inspector.choose_tools_sheet import ChooseToolsSheet
+
+        choice = self._inspector.holding.effective.tools_from
+        begin = f"{server_id}/"
+        on = [one.removeprefix(begin) for one in choice if one.startswith(begin)]
+        all_on = server_id in choice
+        sheet = self.window = ChooseToolsSheet(found, None if all_on else on, self._inspector)
+        sheet.chosen.connect(lambda tools: self._panel.set_tools(server_id, tools))
+        sheet.open()
 
 
 class SizesOpener(QObject):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.core.settings.schema import Settings
+from headstart.core.settings.schema import Settings, ToolApproval
 from headstart.core.told import Told, told
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.wording import say
@@ -34,6 +34,7 @@ class SettingsOpener(QObject):
         self._backups = controllers.backups
         self._updates = controllers.updates
         self._tools = controllers.tools
+        self._tool_servers = controllers.tools.servers
         self._server = controllers.server
         self._reload = controllers.models.reload
         self._preferences = preferences
@@ -71,7 +72,7 @@ class SettingsOpener(QObject):
         page.expert.reload_requested.connect(self._reload)
         page.models.token.entered.connect(self._discover.set_token)
         page.models.token.forgotten.connect(lambda: self._discover.set_token(""))
-        page.tools.ask_again.connect(self._tools.ask_again)
+        self._connect_tools(page)
         page.general.updates.asked.connect(self._updates.look_now)
         # the commands open the sheets
         for signal, name in (
@@ -140,6 +141,33 @@ class SettingsOpener(QObject):
         # nothing is read while the page is not on show
         page.shown.connect(lambda name: server.watch(name == "server"))
         self.closed.connect(lambda: server.watch(False))
+
+    def _connect_tools(self, page: SettingsPage) -> None:
+        tools, view = self._tool_servers, page.tools
+        view.ask_again.connect(self._ask_again)
+        view.save_requested.connect(tools.save)
+        view.remove_requested.connect(tools.remove)
+        view.start_requested.connect(tools.start)
+        view.end_requested.connect(tools.end)
+        view.restart_requested.connect(tools.restart)
+        view.tool_switched.connect(tools.switch_tool)
+        view.brief_set.connect(tools.set_brief)
+        view.look_requested.connect(tools.look)
+        view.file_chosen.connect(tools.read_file)
+        view.pasted.connect(tools.paste)
+        view.taken.connect(tools.take)
+        tools.listed.connect(view.show_servers)
+        tools.told.connect(lambda told: view.show_problem(told.text))
+        tools.found.connect(view.show_found)
+        tools.looked.connect(view.show_looked)
+        page.shown.connect(lambda name: tools.watch(name == "tools"))
+        self.closed.connect(lambda: tools.watch(False))
+
+    def _ask_again(self, tool: str | ToolApproval) -> None:
+        if isinstance(tool, str):
+            self._tools.ask_again(tool)
+        else:
+            self._tool_servers.ask_again(tool)
 
     def _connect_files(self, page: SettingsPage) -> None:
         view, backups = page.files, self._backups

@@ -43,7 +43,7 @@ class Prompts(QObject):
         self._preferences = preferences
         preferences.listen(self._on_settings, "prompts", "presets")
         window.composer.slash.entries = self._entries
-        window.composer.prompts_menu.aboutToShow.connect(self._fill_menu)
+        window.composer.below.prompts_menu.aboutToShow.connect(self._fill_menu)
         window.inspector.overview.preset_to_save.connect(self.save_preset)
         window.inspector.overview.library_requested.connect(self.open)
 
@@ -83,7 +83,7 @@ class Prompts(QObject):
                 yield SlashEntry(command.title, command.run, command.icon, keys)
 
     def _fill_menu(self) -> None:
-        menu: QMenu = self._window.composer.prompts_menu
+        menu: QMenu = self._window.composer.below.prompts_menu
         menu.clear()
         for prompt in self._preferences.current.prompts:
             menu.addAction(prompt.name.replace("&", "&&"), partial(self.use, prompt))

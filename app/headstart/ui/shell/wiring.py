@@ -28,6 +28,7 @@ from headstart.ui.shell.notify import Notifier
 from headstart.ui.shell.open_chat_view import OpenChatView
 from headstart.ui.shell.sight import Sight
 from headstart.ui.shell.suggestion import Suggesting
+from headstart.ui.shell.tool_offers import ToolOffers
 from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
 from headstart.ui.wording import say
@@ -71,6 +72,10 @@ def _connect(window: MainWindow, controllers: Controllers, preferences: Preferen
     window.keyboard.connect_to(controllers)
     window.transcript.host.part_opened.connect(window.attachments.show_part)
     window.composer.tools.clicked.connect(window.show_tools)
+    window.composer.tool_chips.opened.connect(window.show_tools)
+    servers = window.inspector.tools.servers
+    servers.add_wanted.connect(lambda: window.settings.open("tools"))
+    ToolOffers(window, controllers)
     controllers.tools.result_read.connect(window.attachments.show_part)
     window.transcript.host.save_requested.connect(window.transfer.save_code)
     window.transcript.host.link_hover_changed.connect(window.composer.set_hint)

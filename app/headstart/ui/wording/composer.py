@@ -4,6 +4,9 @@ from __future__ import annotations
 
 WORDS: dict[str, str] = {
     "tools": "Tools",
+    "chip-of-server": "{server} · {tools:n tool|tools} · {tokens:n token|tokens}",
+    "chip-of-new-server": "{server} · starts with the next message",
+    "chip-tip": "{server} lends its tools to this chat. Click to change that.",
     "tools-of-chat": "Tools that the model may call in this chat",
     "tools-on": "{count:n tool|tools}",
     "tools-cost": "They take {count:n token|tokens} of each prompt",

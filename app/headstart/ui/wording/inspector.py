@@ -4,6 +4,29 @@ from __future__ import annotations
 
 WORDS: dict[str, str] = {
     "tools": "Tools",
+    "from-servers": "From tool servers",
+    "tool-servers": "Tool servers…",
+    "tools-of-server": "Tools of {server}",
+    "choose-tools": "Choose tools…",
+    "choose-tools-of": "Choose tools of {server}",
+    "tool-with-cost": "{tool}, {tokens:n token|tokens}",
+    "take-tools": "Use these",
+    "tools-not-known": "Its tools are known once it has started, with the next message.",
+    "server-cost": "{tools:n tool|tools}, {tokens:n token|tokens} in each prompt.",
+    "server-large": (
+        "That is {share:.0%} of the context. Choose some of them, or three tools that find the "
+        "others."
+    ),
+    "server-large-somewhere": (
+        "That is much of most contexts. Choose some of them, or three tools that find the others."
+    ),
+    "three-tools": "Three tools instead",
+    "three-tools-of": "Three tools instead of all of {server}",
+    "server-would-cost": "{tools:n tool|tools} would take {tokens:n token|tokens} of each prompt.",
+    "tools-price": (
+        "A change of tools has this chat’s {tokens:n token|tokens} processed again with the next "
+        "message."
+    ),
     "tools-about": (
         "The model may call these in this chat. It asks you before the first use of each."
     ),

@@ -3,6 +3,80 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "tool-servers": "Tool servers",
+    "about-tool-servers": (
+        "Programs that lend tools to models: files, databases, browsers, trackers. They start when "
+        "a chat that uses them sends a message, never before."
+    ),
+    "mcp-servers": "MCP servers",
+    "no-tool-servers": "None yet. Add one, or import those of another program.",
+    "add-server-ellipsis": "Add…",
+    "import-ellipsis": "Import…",
+    "add-tool-server": "Add a tool server",
+    "change-tool-server": "Change the tool server",
+    "about-tool-server-entry": (
+        "A command is run on this computer, with your rights. Add only what you trust."
+    ),
+    "command": "Command",
+    "sample-command": "npx -y @modelcontextprotocol/server-filesystem ~/Documents",
+    "or-address": "Or address",
+    "working-folder": "Working folder",
+    "your-home-folder": "your home folder",
+    "headers": "Headers",
+    "environment-variables": "Environment variables",
+    "add-variable": "Add a variable",
+    "remove-variable": "Remove this variable",
+    "variable-name": "Name of the variable",
+    "variable-value": "Value of the variable",
+    "value": "Value",
+    "secret": "Secret",
+    "start": "Start",
+    "restart": "Restart",
+    "details": "Details…",
+    "start-server": "Start {server}",
+    "stop-server": "Stop {server}",
+    "details-of-server": "Details of {server}",
+    "remove-server": "Remove {server}",
+    "server-off": "Not running",
+    "server-starting": "Starting…",
+    "server-ready": "Running",
+    "server-ended": "Ended",
+    "server-tools": "{tools:n tool|tools}, about {tokens:n token|tokens} in each prompt",
+    "tool": "Tool",
+    "tokens": "Tokens",
+    "count": "{count:,}",
+    "tools-take": (
+        "A chat with this server has about {count:n token more|tokens more} in each prompt."
+    ),
+    "three-tools": "Three tools instead of all",
+    "about-three-tools": (
+        "The model gets tools that search, describe and call the others. This takes little of the "
+        "context, and a step more for each new tool."
+    ),
+    "log": "Log",
+    "log-empty": "The server has written nothing.",
+    "remove-tool-server": "Remove “{name}”?",
+    "chats-lose-its-tools": (
+        "Its chats lose its tools. Secrets that you entered for it are removed, too."
+    ),
+    "import-tool-servers": "Import tool servers",
+    "about-import-tools": (
+        "Each command is shown as it would run. Nothing starts until a chat uses it."
+    ),
+    "looking-for-tools": "Looking for the files of other programs…",
+    "no-tools-found": (
+        "No other program on this computer has tool servers. Choose a file, or paste a text."
+    ),
+    "choose-file": "Choose a file…",
+    "choose-tools-file": "Choose a file with tool servers",
+    "paste": "Paste",
+    "pasted": "Pasted",
+    "found-in": "{program}: {path}",
+    "tool-left-out": "{name} is left out. {why}",
+    "with-variables": "With {names:list}",
+    "off-there": "Switched off there.",
+    "has-gaps": "Fill in {names:list} after the import.",
+    "add-count": "Add {count}",
     "local-server": "Local server",
     "about-local-server": (
         "Coding agents and other programs use the models of this computer through it. What they "

@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "prompt-of-server": "{prompt} ({server})",
+    "resource-of-server": "{resource} ({server})",
+    "argument-about": "{name}: {about}",
+    "attach-files": "Files…",
+    "server-asks": "{server} asks",
+    "server-asks-about": (
+        "{server}, a tool server, gets your answer. Do not enter passwords or keys here."
+    ),
+    "server-asks-address": "It wants you to open this address at {host} in your browser.",
+    "decline": "Decline",
+    "send-answer": "Send",
+    "open-in-browser": "Open in the browser",
+    "value-needed": "{field} is needed.",
+    "value-length": "{field} is too short or too long.",
+    "value-range": "{field} is too small or too large.",
     "branches-of-chat": "Branches of this chat",
     "prompts-and-presets": "Prompts and presets…",
     "guide": "Guide",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "tool-servers": "Tool servers",
+    "these-servers": "These:",
     "no-text-to-read-scan": "no text to read: a scan",
     "missing-without-text": "{missing:n page|pages} without text",
     "reading-fraction": "reading… {fraction:.0%}",
