@@ -32,11 +32,11 @@ from headstart.core.chats.values import Chat, FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
 from headstart.core.models.ref import AnyModel, ModelRef
-from headstart.core.settings.schema import Settings
 from headstart.core.told import Told, told
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
+from headstart.tools.session import ToolSession
 from tests.support.manual_time import ManualBackground
 
 
@@ -141,14 +141,16 @@ class OneModel:
 class Talk:
     """The verbs of a conversation over a real database, and what was told."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tools: ToolSession | None = None) -> None:
+        """`tools`: in place of the child process that speaks with tool servers."""
         self.storage = Storage(folder / "headstart.db", folder / "backups")
         self.broadcast, self.background = Broadcast(), ManualBackground()
         self.databases = Databases(self.storage, self.broadcast)
         self.branches = Branches(self.databases, self.broadcast)
         self.replies = Replies(self.databases, self.branches, self.broadcast, self.background)
         self.answerer = FakeAnswerer()
-        self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
+        file = SettingsFile(folder / "settings.json")
+        self.preferences = Preferences(file.load()[0], file)
         self.permissions = Permissions(self.preferences)
         self.finding = Finding(self.databases, self.background, self.broadcast)
         self.running, self.clock = RunningCalls(), Clock()
@@ -160,6 +162,7 @@ class Talk:
             self.broadcast,
             self.databases,
             folder / "tools",
+            tools,
         )
         self.desk = ToolDesk(
             self.toolbox,

@@ -22,17 +22,21 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from headstart.assembly import App, close_app, open_app
 from headstart.core.chats.saved_prompts import PROMPTS
 from headstart.core.events import NoticeKind
+from headstart.core.servers import Connection
 from headstart.core.settings.schema import Preset, SamplingChoice, SavedPrompt, changed
 from headstart.core.told import told
+from headstart.core.tool_servers.entry import ToolServer
 from headstart.home import Home
 from headstart.hub.library import starter_model
 from headstart.launch import make_application
 from tests.benchmarks.peers import bench_cache
+from tests.e2e.test_tools_window import call, say
 from tests.models.wide import make_wide
 from tests.support import conversation_files as files
 from tests.support.documents import pdf
 from tests.support.hub_server import HubServer
 from tests.support.scripted_server import ScriptedServer
+from tests.support.tool_servers import SCRIPT
 from tests.ui import looks_models
 from tests.ui.looks import fill
 from tests.ui.looks_reading import _order
@@ -155,8 +159,6 @@ async def transfer(guide: Guide, place: Path) -> None:
 
 
 async def servers(guide: Guide, server: ScriptedServer) -> None:
-    from headstart.core.servers import Connection
-
     server.models = [{"id": "Qwen3-30B-A3B-Instruct", "owned_by": "vllm", "max_model_len": 32768}]
     await guide.app.services.servers.save(Connection("", "Workstation", server.url), "key")
     guide.window.settings.open("servers")
@@ -165,6 +167,45 @@ async def servers(guide: Guide, server: ScriptedServer) -> None:
     settings.servers.test_requested.emit(guide.app.services.servers.connections[0].id)
     await guide.shot("servers", seconds=1.0)
     settings.closed.emit()
+
+
+async def tool_servers(guide: Guide, server: ScriptedServer, place: Path) -> None:
+    """A question about a tool of a server, in a chat with a scripted model."""
+    app, window = guide.app, guide.window
+    server.models = [{"id": "Qwen3-30B-A3B-Instruct", "owned_by": "vllm", "max_model_len": 32768}]
+    services = app.services
+    before = services.preferences.current.connections
+    connection = Connection("tools", "Workstation", server.url, allowed=True)
+    services.preferences.update(connections=(*before, connection))
+    # a command without the paths of this computer
+    program = place / "bin" / "notes-server"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SCRIPT}"\n')
+    program.chmod(0o755)
+    os.environ["PATH"] = os.pathsep.join((str(program.parent), os.environ["PATH"]))
+    entry = ToolServer("", "Notes", command="notes-server", arguments=("--folder", "Notes"))
+    server_id, _ = await services.tools.servers.entries.save(entry, {})
+    await services.tools.servers.running.ready(server_id)
+    window.new_chat()
+    await guide.settle()
+    offers = await services.servers.offers()
+    model = next(
+        one for each in offers for one in each.models if one.connection.id == connection.id
+    )
+    app.controllers.models.choose(model)
+    await guide.settle()
+    server.script = [call("Notes__delete_all", {}, "I will clear the notes of last week."), say("")]
+    window.show_tools()
+    window.inspector.tools.servers.rows[server_id].switch.click()
+    await guide.settle()
+    window.composer.set_text("Clear my notes of last week.")
+    window.composer.button.click()
+    await guide.shot("tool-servers", seconds=2.0)
+    app.controllers.conversation.stop()
+    await guide.settle(1.0)
+    services.preferences.update(connections=before)
+    await services.tools.servers.running.forget(server_id)
+    await services.tools.servers.entries.remove(server_id)
 
 
 async def trouble(guide: Guide) -> None:
@@ -224,6 +265,7 @@ async def walk(home: Home, out: Path, hub: HubServer) -> None:
         await transfer(guide, place)
         with ScriptedServer() as server:
             await servers(guide, server)
+            await tool_servers(guide, server, place)
         await trouble(guide)
         await models(guide)
         await faster(guide)

@@ -126,7 +126,7 @@ class ServerProcess:
         finally:
             # the status of an ended process arrives a moment after the end of its output
             with contextlib.suppress(Exception):
-                await self._wait(0.3)
+                await self._wait(1.0)
             self.ended.set()
             await incoming.aclose()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -15,11 +14,13 @@ from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.own_tools import OWN_TOOLS, own_specs
-from headstart.core.tool_servers.offer import chosen_servers, chosen_tools, offered
+from headstart.core.tool_servers.offer import Offers, chosen_servers, chosen_tools
 from headstart.core.tools import Tools, ToolSpec
 
 # characters of a token where nobody can count them
 _CHARACTERS = 4
+# characters around the texts of a tool in a prompt
+_FRAME = 50
 
 
 class ServerCost(Struct, frozen=True):
@@ -56,6 +57,7 @@ class ToolCosting:
         self._local = local
         self._servers = servers
         # the engine is asked once for a model and its tools
+        self._offers = Offers()
         self._known: dict[tuple[str, tuple[ToolSpec, ...]], Sequence[int]] = {}
 
     async def of(self, chat_id: str, counting: bool) -> ToolCosts | None:
@@ -98,14 +100,13 @@ class ToolCosting:
         chosen, found = chosen_servers(choice), []
         for server in entries.all:
             on = server.id in chosen
-            offers = offered([server], lists, choice if on else (server.id,))
-            known = lists.get(server.id)
-            count = (
-                0
-                if known is None
-                else len(chosen_tools(server, known.tools, (choice if on else (server.id,))))
-            )
-            cost = tokens.get(server.id, estimate([one.spec for one in offers]))
+            known, mine = lists.get(server.id), choice if on else (server.id,)
+            count = cost = 0
+            if known is not None:
+                count = len(chosen_tools(server, known.tools, mine))
+                cost = tokens.get(server.id) or estimate(
+                    [one.spec for one in self._offers.of(server, known, mine)]
+                )
             found.append(
                 ServerCost(
                     server.id, server.name, count, cost, known is not None, on,
@@ -123,10 +124,5 @@ class ToolCosting:
 
 def estimate(tools: Sequence[ToolSpec]) -> int:
     """Tokens of tools, by the length of their text."""
-    shown = [
-        json.dumps(
-            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-        )
-        for tool in tools
-    ]
-    return sum(len(one) for one in shown) // _CHARACTERS
+    sizes = (len(one.name) + len(one.description) + len(one.schema) + _FRAME for one in tools)
+    return sum(sizes) // _CHARACTERS

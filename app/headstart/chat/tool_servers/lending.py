@@ -26,10 +26,10 @@ from headstart.core.tool_servers.lists import ToolDefinition
 from headstart.core.tool_servers.offer import (
     OfferedTool,
     OfferKind,
+    Offers,
     chosen_servers,
     chosen_tools,
     describe_tool,
-    offered,
     search_tools,
 )
 from headstart.core.tools import ToolSpec
@@ -68,6 +68,7 @@ class Lending:
         self._running = running
         self._preferences = preferences
         self._receiving = receiving
+        self._offers = Offers()
 
     # --- offers --------------------------------------------------------------------------
 
@@ -86,7 +87,7 @@ class Lending:
         if not choice:
             return ()
         await self._lists.load(chosen_servers(choice))
-        return offered(self._entries.all, self._lists.known(), choice)
+        return self._offers.all(self._entries.all, self._lists.known(), choice)
 
     async def specs(self, chat: Chat, model_key: str) -> tuple[ToolSpec, ...]:
         return tuple(one.spec for one in await self.offers(chat, model_key))

@@ -36,8 +36,10 @@ def make_tool_servers(
     broadcast: Broadcast,
     databases: Databases,
     folder: Path | None = None,
+    session: ToolSession | None = None,
 ) -> ToolServers:
-    """`folder`: where their lists are kept; None: nowhere."""
+    """`folder`: where their lists are kept; None: nowhere. `session`: None for a child process of
+    its own."""
     attaching = Attaching(databases)
     entries, receiving = ToolEntries(preferences, keychain), Receiving(attaching)
     lists = ToolLists(ListsFolder(folder), entries)
@@ -48,6 +50,6 @@ def make_tool_servers(
         "tools_from",
         "models",
     )
-    running = RunningTools(ToolSession(), lists, entries, broadcast)
+    running = RunningTools(session or ToolSession(), lists, entries, broadcast)
     lending = Lending(entries, lists, running, preferences, receiving)
     return ToolServers(entries, lists, running, lending, attaching)

@@ -40,6 +40,9 @@ class OfferedTool(Struct, frozen=True):
     kind: OfferKind = OfferKind.TOOL
 
 
+Offer = tuple[OfferedTool, ...]
+
+
 def name_of_tool(prefix: str, tool: str) -> str:
     """A name of at most 64 letters, digits, _ and -, which is all that servers and models take."""
     whole = f"{prefix}{_SEPARATOR}{tool}"
@@ -72,27 +75,49 @@ def chosen_tools(
     return [tool for tool in on if tool.name in names]
 
 
-def offered(
-    servers: Sequence[ToolServer], lists: Mapping[str, ServerLists], choice: Sequence[str]
+def offer_of(
+    server: ToolServer, lists: ServerLists, choice: Sequence[str]
 ) -> tuple[OfferedTool, ...]:
-    """The tools of chosen servers, in the order of the choice. A server whose list is not known
-    offers nothing yet."""
-    by_id = {server.id: server for server in servers}
+    """The tools of a server that a choice switches on, each name once."""
+    tools = chosen_tools(server, lists.tools, choice)
+    if server.brief and tools:
+        return tuple(brief_offer(server))
     found: dict[str, OfferedTool] = {}
-    for server_id in chosen_servers(choice):
-        server, known = by_id.get(server_id), lists.get(server_id)
-        if server is None or known is None:
-            continue
-        tools = chosen_tools(server, known.tools, choice)
-        if server.brief and tools:
-            for one in brief_offer(server):
-                found.setdefault(one.spec.name, one)
-            continue
-        for tool in tools:
-            name = name_of_tool(server.prefix, tool.name)
-            spec = ToolSpec(name, tool.description or tool.title, tool.schema)
-            found.setdefault(name, OfferedTool(spec, server.id, tool.name))
+    for tool in tools:
+        name = name_of_tool(server.prefix, tool.name)
+        spec = ToolSpec(name, tool.description or tool.title, tool.schema)
+        found.setdefault(name, OfferedTool(spec, server.id, tool.name))
     return tuple(found.values())
+
+
+class Offers:
+    """The last offer of each server: 2,000 tools are named once, not at each key that is typed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[ToolServer, ServerLists, tuple[str, ...], Offer]] = {}
+
+    def of(self, server: ToolServer, lists: ServerLists, choice: Sequence[str]) -> Offer:
+        """`offer_of`, remembered."""
+        mine = tuple(one for one in choice if one.partition("/")[0] == server.id)
+        known = self._known.get(server.id)
+        if known is None or known[1] is not lists or (known[0], known[2]) != (server, mine):
+            known = server, lists, mine, offer_of(server, lists, mine)
+            self._known[server.id] = known
+        return known[3]
+
+    def all(
+        self, servers: Sequence[ToolServer], lists: Mapping[str, ServerLists], choice: Sequence[str]
+    ) -> Offer:
+        """The tools of chosen servers, in the order of the choice. A server whose list is not known
+        offers nothing yet."""
+        by_id = {server.id: server for server in servers}
+        found: dict[str, OfferedTool] = {}
+        for server_id in chosen_servers(choice):
+            server, known = by_id.get(server_id), lists.get(server_id)
+            if server is not None and known is not None:
+                for one in self.of(server, known, choice):
+                    found.setdefault(one.spec.name, one)
+        return tuple(found.values())
 
 
 def brief_offer(server: ToolServer) -> list[OfferedTool]:

@@ -55,9 +55,9 @@ def with_structured(texts: list[str], structured: object) -> list[str]:
         except (ValueError, RecursionError):
             values.append(text)
     inside: object = structured
-    if isinstance(structured, dict) and set(structured) == {"result"}:
-        # a value that is no object, as some servers wrap it
-        inside = structured["result"]
+    if isinstance(structured, dict) and len(structured) == 1:
+        # a value that is no object, as servers wrap it: {"result": ...}, {"content": ...}
+        [inside] = structured.values()
     if any(_same(one, structured) or _same(one, inside) for one in (*values, values, texts)):
         return texts
     if isinstance(inside, str) and inside == "\n".join(texts):

@@ -180,7 +180,7 @@ class ToolServerDialog(Sheet):
         url = self.url.text().strip()
         variables = tuple(row.variable for row in rows)
         try:
-            command, arguments = ("", ()) if url else split_command(self.command.text())
+            command, arguments = ("", ()) if url else _split(self.command.text())
             server = ToolServer(
                 id=self._server.id,
                 name=self.name.text().strip()[:100],
@@ -206,6 +206,14 @@ class ToolServerDialog(Sheet):
         }
         self.saved.emit(server, secrets)
         self.accept()
+
+
+def _split(text: str) -> tuple[str, tuple[str, ...]]:
+    """A typed command with ~ as the home folder, which a terminal would put there. Raises
+    EnvironmentProblem."""
+    command, arguments = split_command(text)
+    words = [os.path.expanduser(one) for one in (command, *arguments)]  # noqa: PTH111
+    return words[0], tuple(words[1:])
 
 
 def _typed(words: Sequence[str]) -> str:
