@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+import httpx2
 import mcp_types as types
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -26,7 +27,7 @@ from headstart.core.tool_servers.lists import ServerLists
 from headstart.core.tool_servers.results import TextContent
 from headstart.tools import converted
 from headstart.tools.asking import Questions
-from headstart.tools.problems import problem_of
+from headstart.tools.problems import of_status, problem_of
 from headstart.tools.transport import ServerProcess
 from headstart.tools.wire import (
     CallProgressed,
@@ -66,6 +67,8 @@ class HostedServer:
         self._questions = Questions(start.server, send)
         self._requests: dict[int, asyncio.Task[None]] = {}
         self._relist = asyncio.Event()
+        # of the last HTTP answer
+        self._status = 200
         self._asked_to_end = self._replaced = False
         self.task = asyncio.ensure_future(self._run())
 
@@ -172,6 +175,7 @@ class HostedServer:
                 transport: Any = self._process.streams()
             else:
                 http = await stack.enter_async_context(create_mcp_http_client(start.variables))
+                http.event_hooks = {"response": [self._on_response]}
                 transport = streamable_http_client(start.url, http_client=http)
             client = Client(
                 transport,
@@ -242,6 +246,8 @@ class HostedServer:
     def _end_of_process(self, error: BaseException | None = None) -> Told:
         """The reason why the server ended, with its exit status where it is known."""
         process, name = self._process, self._start.name
+        if process is None and self._status >= 400:
+            return of_status(self._status, name)
         if process is not None and process.flooded:
             return told("tool-server-flooded", server=name)
         if process is not None and process.ended.is_set():
@@ -254,6 +260,10 @@ class HostedServer:
             if error is not None
             else told("tool-server-ended", server=name)
         )
+
+    async def _on_response(self, response: httpx2.Response) -> None:
+        """Note a refusal: the library words it without its status."""
+        self._status = response.status_code
 
     async def _on_message(self, message: object) -> None:
         if isinstance(

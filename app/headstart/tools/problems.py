@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 import httpx2
+import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -35,7 +36,7 @@ def _known(error: BaseException, server: str) -> Told | None:
         case TimeoutError() | httpx2.TimeoutException():
             return told("tool-server-silent", server=server)
         case httpx2.HTTPStatusError():
-            return _of_status(error.response.status_code, server)
+            return of_status(error.response.status_code, server)
         case httpx2.TransportError():
             return told("tool-server-unreachable", server=server)
         case MCPError():
@@ -47,16 +48,19 @@ def _known(error: BaseException, server: str) -> Told | None:
     return None
 
 
-def _of_status(status: int, server: str) -> Told:
+def of_status(status: int, server: str) -> Told:
+    """The message for an HTTP status that is an error."""
     if status in (401, 403):
         return told("tool-server-refused", server=server, status=status)
     return told("tool-server-status", server=server, status=status)
 
 
 def _of_answer(error: MCPError, server: str) -> Told:
-    """The library words HTTP errors as answers of the server."""
+    """The library words HTTP errors and lost connections as answers of the server."""
+    if error.error.code == types.CONNECTION_CLOSED:
+        return told("tool-server-unreachable", server=server)
     said = " ".join(error.error.message.split())[:300]
     for status in (401, 403):
         if str(status) in said:
-            return _of_status(status, server)
+            return of_status(status, server)
     return told("tool-server-says", server=server, said=said)
