@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -26,16 +25,13 @@ import keyring
 import psutil
 
 from headstart.assembly import App
-from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.schema import ChatOptions, EngineSettings, SamplingChoice
-from headstart.core.tool_servers.entry import ToolServer
-from headstart.core.tool_servers.results import ImageContent, TextContent, ToolReturn
-from headstart.core.tool_servers.state import ToolServerState
 from tests.benchmarks import mcp_servers
+from tests.benchmarks.mcp_faults import FAULTS, Desk
 from tests.benchmarks.report import Report
 from tests.benchmarks.starting import run_watched
 from tests.support.keyrings import MemoryKeyring
-from tests.support.tool_servers import SCRIPT, scripted, until
+from tests.support.tool_servers import SCRIPT, scripted
 
 KILLS, FRAME = 10, 0.016
 ROOT = Path(__file__).parents[2]
@@ -74,138 +70,6 @@ class Frames:
 # --- faults ----------------------------------------------------------------------------------
 
 
-class Desk:
-    """A server of the app, started and called as a reply would."""
-
-    def __init__(self, app: App) -> None:
-        self.app = app
-        self.servers = app.services.tools.servers
-
-    async def add(self, server: ToolServer) -> str:
-        server_id, _ = await self.servers.entries.save(server, {})
-        return server_id
-
-    async def begin(self, server: ToolServer, seconds: float = 30) -> str:
-        server_id = await self.add(server)
-        await self.servers.running.ready(server_id, seconds)
-        return server_id
-
-    async def call(self, server_id: str, tool: str, **arguments: object) -> ToolReturn:
-        return await self.servers.running.call(server_id, tool, json.dumps(arguments))
-
-    def state(self, server_id: str) -> ToolServerState:
-        return self.servers.running.view(server_id).state
-
-    async def problem(self, work: Awaitable[object]) -> str:
-        """The code of the problem that the work ends with; "" for none."""
-        try:
-            await work
-        except EnvironmentProblem as problem:
-            return problem.told.code
-        return ""
-
-
-def text(found: ToolReturn) -> str:
-    return "\n".join(one.text for one in found.content if isinstance(one, TextContent))
-
-
-async def _exits(desk: Desk) -> bool:
-    return await desk.problem(desk.begin(scripted("exit"))) == "tool-server-exited"
-
-
-async def _crashes(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted())
-    ended = await desk.problem(desk.call(server_id, "crash")) == "tool-server-ended"
-    # the next call starts it again
-    return ended and text(await desk.call(server_id, "echo", text="again")) == "again"
-
-
-async def _is_mute(desk: Desk) -> bool:
-    server_id = await desk.add(scripted("mute"))
-    slow = await desk.problem(desk.servers.running.ready(server_id, 3)) == "tool-server-slow"
-    desk.servers.running.end(server_id)
-    return slow and desk.state(server_id) is ToolServerState.OFF
-
-
-async def _junk(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted("junk"))
-    await until(lambda: "{not json" in desk.servers.running.view(server_id).log or None)
-    return text(await desk.call(server_id, "echo", text="hi")) == "hi"
-
-
-async def _huge(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted())
-    return len(text(await desk.call(server_id, "long", size=20_000_000))) == 20_000_000
-
-
-async def _many(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted("many"))
-    return len(desk.servers.lists.known()[server_id].tools) == 2_000
-
-
-async def _changes(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted())
-    before = desk.servers.lists.known()[server_id].tools[0]
-    await desk.call(server_id, "change")
-
-    def changed() -> bool | None:
-        now = desk.servers.lists.known()[server_id].tools[0]
-        return (now.name == before.name and now.digest != before.digest) or None
-
-    return await until(changed)
-
-
-async def _starts_slowly(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted("slow"))
-    return desk.state(server_id) is ToolServerState.READY
-
-
-async def _hangs(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted())
-    call = asyncio.ensure_future(desk.call(server_id, "wait", seconds=600))
-    await asyncio.sleep(0.5)
-    began = time.perf_counter()
-    call.cancel()
-    await asyncio.gather(call, return_exceptions=True)
-    at_once = time.perf_counter() - began < 0.5
-    return at_once and text(await desk.call(server_id, "echo", text="on")) == "on"
-
-
-async def _is_missing(desk: Desk) -> bool:
-    gone = ToolServer("", "Gone", command="/no/such/program")
-    return await desk.problem(desk.begin(gone)) == "tool-server-not-found"
-
-
-async def _is_noisy(desk: Desk) -> bool:
-    server_id = await desk.begin(scripted("noisy"))
-    return text(await desk.call(server_id, "echo", text="quiet")) == "quiet"
-
-
-async def _ignores_the_new_age(desk: Desk) -> bool:
-    """An old server that does not answer the probe: 10 s the first time, none the second."""
-    server_id = await desk.begin(scripted("mute-new"))
-    desk.servers.running.end(server_id)
-    began = time.perf_counter()
-    await desk.servers.running.ready(server_id)
-    return time.perf_counter() - began < 5
-
-
-FAULTS: dict[str, Callable[[Desk], Awaitable[bool]]] = {
-    "exit": _exits,
-    "crash": _crashes,
-    "mute": _is_mute,
-    "junk": _junk,
-    "20 MB": _huge,
-    "2,000 tools": _many,
-    "changed": _changes,
-    "slow start": _starts_slowly,
-    "hang": _hangs,
-    "missing": _is_missing,
-    "noise": _is_noisy,
-    "old age": _ignores_the_new_age,
-}
-
-
 async def _faults(app: App, report: Report) -> None:
     right, seconds = 0, list[float]()
     for name, fault in FAULTS.items():
@@ -239,95 +103,12 @@ async def _real(app: App, report: Report) -> None:
         ids = {name: await desk.begin(one, 60) for name, one in entries.items()}
         lists = desk.servers.lists.known()
         tools = {name: [t.name for t in lists[one].tools] for name, one in ids.items()}
-        right = [await good(desk, ids, tools, data) for good in REAL]
-    for check, good in zip(REAL, right, strict=True):
+        right = [await good(desk, ids, tools, data) for good in mcp_servers.REAL]
+    for check, good in zip(mcp_servers.REAL, right, strict=True):
         print(f"{check.__name__}: {'right' if good else 'WRONG'}", flush=True)
-    report.add("real_servers_right", sum(right), f"{len(REAL)} of {len(REAL)}")
-
-
-Ids = dict[str, str]
-Names = dict[str, list[str]]
-
-
-async def time_lists(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    return set(tools["time"]) == {"get_current_time", "convert_time"}
-
-
-async def time_calls(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    found = await desk.call(ids["time"], "get_current_time", timezone="Asia/Tokyo")
-    return "+09:00" in text(found)
-
-
-async def time_errs(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    found = await desk.call(ids["time"], "get_current_time", timezone="Moon/Base")
-    return found.failed or "Moon/Base" in text(found)
-
-
-async def fetch_refuses_loopback(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    found = await desk.call(ids["fetch"], "fetch", url="http://127.0.0.1:9/")
-    return found.failed and bool(text(found))
-
-
-async def fetch_has_a_prompt(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    return [one.name for one in desk.servers.lists.known()[ids["fetch"]].prompts] == ["fetch"]
-
-
-async def files_read(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    found = await desk.call(ids["filesystem"], "read_text_file", path=str(data / "day.txt"))
-    # its structured value repeats the text
-    return text(found) == "Rain."
-
-
-async def files_write(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    path = data / "new.txt"
-    await desk.call(ids["filesystem"], "write_file", path=str(path), content="Sun.")
-    return path.read_text() == "Sun."
-
-
-async def files_stay_in_their_folder(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    return (await desk.call(ids["filesystem"], "read_text_file", path="/etc/hostname")).failed
-
-
-async def everything_echoes(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    return "hello" in text(await desk.call(ids["everything"], "echo", message="hello"))
-
-
-async def everything_has_images(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    name = next(one for one in tools["everything"] if "image" in one)
-    found = await desk.call(ids["everything"], name)
-    return any(isinstance(one, ImageContent) and len(one.data) > 100 for one in found.content)
-
-
-async def everything_tells_progress(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    name = next(one for one in tools["everything"] if "long" in one)
-    told: list[float] = []
-    given = json.dumps({"duration": 1, "steps": 4})
-    await desk.servers.running.call(
-        ids["everything"], name, given, lambda one: told.append(one.done)
+    report.add(
+        "real_servers_right", sum(right), f"{len(mcp_servers.REAL)} of {len(mcp_servers.REAL)}"
     )
-    return len(told) >= 3 and told == sorted(told)
-
-
-async def everything_is_structured_once(desk: Desk, ids: Ids, tools: Names, data: Path) -> bool:
-    name = next(one for one in tools["everything"] if "structured" in one.casefold())
-    found = await desk.call(ids["everything"], name, location="New York")
-    return len(found.content) == 1 and "temperature" in json.loads(text(found))
-
-
-REAL = (
-    time_lists,
-    time_calls,
-    time_errs,
-    fetch_refuses_loopback,
-    fetch_has_a_prompt,
-    files_read,
-    files_write,
-    files_stay_in_their_folder,
-    everything_echoes,
-    everything_has_images,
-    everything_tells_progress,
-    everything_is_structured_once,
-)
 
 
 # --- a kill ----------------------------------------------------------------------------------
