@@ -56,6 +56,7 @@ class Client(Struct, frozen=True):
     place: str = ""
     tools: bool = True
     prepare: bool = False
+    context: int = CONTEXT
 
 
 def clients(model: str, home: Path) -> list[Client]:
@@ -100,6 +101,8 @@ def clients(model: str, home: Path) -> list[Client]:
         Client(
             "claude-code", ("claude", "--allowedTools=Bash,Read", "-p"),
             ("claude", "--allowedTools=Bash,Read", "-c", "-p"),
+            # its first prompt has 20,000 tokens, and it keeps room for its longest reply
+            context=65_536,
         ),
     ]  # fmt: skip
 
@@ -116,10 +119,12 @@ class Served(Struct):
 
 
 @asynccontextmanager
-async def served(home: Path, model: Path, port: int) -> AsyncIterator[Served]:
+async def served(
+    home: Path, model: Path, port: int, context: int = CONTEXT
+) -> AsyncIterator[Served]:
     def change(settings: Settings) -> Settings:
         server = replace(settings.server, on=True, port=port, model=str(model))
-        return changed(settings, server=server, engine=EngineSettings(context_length=CONTEXT))
+        return changed(settings, server=server, engine=EngineSettings(context_length=context))
 
     parts = open_parts(Home(home), pixels, change=change)
     try:
@@ -129,7 +134,7 @@ async def served(home: Path, model: Path, port: int) -> AsyncIterator[Served]:
         assert serving.state.problem is None, serving.state.problem
         names = await serving.models()
         key = await serving.key()
-        yield Served(parts, Target(serving.state.address, key, names[0].id, CONTEXT))
+        yield Served(parts, Target(serving.state.address, key, names[0].id, context))
     finally:
         await parts.close()
 
@@ -185,13 +190,14 @@ async def try_client(make: Callable[[str, Path], Client], place: Path, model: Pa
     notes.write_text("forty-two\n")
     wrong: list[str] = []
     lines: list[ServedLine] = []
+    context = make("", home).context
 
     def want(words: str, said: str, step: str) -> None:
         if words not in said:
             wrong.append(f"{step}: {said[-600:]!r}")
 
     with from_table(lambda: str(notes)):
-        async with served(place / "headstart", model, port) as server:
+        async with served(place / "headstart", model, port, context) as server:
             client = make(server.target.model, home)
             more = await prepare(client, home, server.target)
             said = await run(client, [*client.ask, QUESTION], home, more)
@@ -200,7 +206,7 @@ async def try_client(make: Callable[[str, Path], Client], place: Path, model: Pa
                 said = await run(client, [*client.go_on, NEXT], home, more)
                 want(AGAIN if client.tools else "Look at notes", said, "next turn")
             lines += server.lines
-        async with served(place / "headstart", model, port) as server:
+        async with served(place / "headstart", model, port, context) as server:
             if client.go_on:
                 said = await run(client, [*client.go_on, NEXT], home, more)
                 want(AGAIN if client.tools else "Look at notes", said, "after a restart")
@@ -219,7 +225,7 @@ async def sentence(make: Callable[[str, Path], Client], place: Path) -> Outcome:
     (home / "work").mkdir(parents=True)
     starter = starter_model()
     assert starter is not None
-    async with served(place / "headstart", starter.path, port) as server:
+    async with served(place / "headstart", starter.path, port, make("", home).context) as server:
         client = make(server.target.model, home)
         more = await prepare(client, home, server.target)
         await run(client, [*client.ask, "Say hello."], home, more)

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from headstart.tools.wire import (
     AnswerQuestion,
@@ -37,6 +37,8 @@ from headstart.tools.wire import (
 OPTION = "--tool-host"
 # lines of a server's log passed on at once, their length, and seconds between
 _LINES, _LINE, _LOG_SECONDS = 200, 2_000, 0.1
+# seconds for a server to end
+_END_SECONDS = 8.0
 # shorter secrets would blank half of a log
 _LEAST_SECRET = 6
 
@@ -71,6 +73,8 @@ class _Host:
         self._make = HostedServer
         self._send = send
         self._servers: dict[str, HostedServer] = {}
+        # starts that wait for the end of a server before
+        self._begins: dict[str, asyncio.Task[None]] = {}
         # the servers of requests
         self._places: dict[int, str] = {}
 
@@ -93,8 +97,11 @@ class _Host:
     async def _do(self, message: ToHost) -> None:
         match message:
             case StartServer():
-                await self._begin(message)
+                self._cancel_begin(message.server)
+                begin = asyncio.ensure_future(self._begin(message))
+                self._begins[message.server] = begin
             case EndServer():
+                self._cancel_begin(message.server)
                 server = self._servers.get(message.server)
                 if server is not None:
                     server.end()
@@ -125,8 +132,8 @@ class _Host:
         before = self._servers.get(start.server)
         if before is not None:
             before.end(replaced=True)
-            await asyncio.wait([before.task])
-        secrets = [one for one in start.variables.values() if len(one) >= _LEAST_SECRET]
+            await asyncio.wait([before.task], timeout=_END_SECONDS)
+        secrets = secrets_in(start.variables.values())
         say = _Log(start.server, self._send, secrets).say
         server = self._servers[start.server] = self._make(start, self._send, say)
 
@@ -136,12 +143,17 @@ class _Host:
 
         server.task.add_done_callback(ended)
 
+    def _cancel_begin(self, server: str) -> None:
+        begin = self._begins.pop(server, None)
+        if begin is not None:
+            begin.cancel()
+
     async def _end_all(self) -> None:
         tasks = [server.task for server in self._servers.values()]
         for server in list(self._servers.values()):
             server.end()
         if tasks:
-            await asyncio.wait(tasks, timeout=8.0)
+            await asyncio.wait(tasks, timeout=_END_SECONDS)
 
 
 class _Log:
@@ -180,6 +192,19 @@ class _Log:
         if left:
             lines.insert(0, f"[{left} lines were left out]")
         self._send(ServerLogged(self._server, tuple(lines)))
+
+
+def secrets_in(values: Iterable[str]) -> list[str]:
+    """The texts to mask: values, their lines, and the last word of each, without “Bearer”."""
+    found = dict.fromkeys(
+        piece
+        for value in values
+        for line in (value, *value.splitlines())
+        for piece in (line, line.split(" ")[-1])
+        if len(piece) >= _LEAST_SECRET
+    )
+    # the longest first: it may contain another
+    return sorted(found, key=len, reverse=True)
 
 
 def _adopt_orphans() -> None:

@@ -18,17 +18,17 @@ import mcp_types as types
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from headstart.core.told import Told, told
-from headstart.core.tool_servers.lists import ServerLists
+from headstart.core.tool_servers.lists import ServerLists, ToolDefinition
 from headstart.core.tool_servers.results import TextContent
 from headstart.tools import converted
 from headstart.tools.asking import Questions
 from headstart.tools.problems import of_status, problem_of
-from headstart.tools.transport import ServerProcess
+from headstart.tools.transport import MOST_BYTES, ServerProcess
+from headstart.tools.web import web_client
 from headstart.tools.wire import (
     CallProgressed,
     CallTool,
@@ -50,6 +50,8 @@ _START_SECONDS = 180.0
 # entries of each list, and pages
 _MOST_ENTRIES, _MOST_PAGES = 5_000, 100
 _PROGRESS_SECONDS = 0.1
+# least seconds between two lists, and characters of all definitions of one
+_LIST_SECONDS, _MOST_CHARACTERS = 1.0, 32_000_000
 _PROGRAM = "Headstart"
 T = TypeVar("T")
 Request = CallTool | GetPrompt | ReadResource
@@ -64,11 +66,12 @@ class HostedServer:
         self._say = say
         self._client: Client | None = None
         self._process = None if start.url else ServerProcess(start, say)
-        self._questions = Questions(start.server, send)
+        self._questions = Questions(start.server, send, lambda: bool(self._requests))
         self._requests: dict[int, asyncio.Task[None]] = {}
         self._relist = asyncio.Event()
-        # of the last HTTP answer
+        # of the last HTTP answer; set once it forgot the session
         self._status = 200
+        self._lost = asyncio.Event()
         self._asked_to_end = self._replaced = False
         self.task = asyncio.ensure_future(self._run())
 
@@ -114,7 +117,11 @@ class HostedServer:
         except MCPError as error:
             # the server's own words: the model may do better next time
             ended = self._process is not None and self._process.ended.is_set()
-            if ended or error.error.code == types.CONNECTION_CLOSED:
+            lost = self._process is None and self._status == 404
+            if lost:
+                # an address that was started again knows no session of before
+                self._lost.set()
+            if ended or lost or error.error.code == types.CONNECTION_CLOSED:
                 self._send(RequestFailed(number, self._end_of_process(error), True))
             else:
                 self._send(Returned(number, (TextContent(error.error.message),), True))
@@ -125,7 +132,9 @@ class HostedServer:
     async def _ask(self, client: Client, request: Request) -> Returned:
         match request:
             case CallTool():
-                arguments = json.loads(request.arguments) if request.arguments.strip() else {}
+                arguments = (
+                    json.loads(request.arguments, strict=False) if request.arguments.strip() else {}
+                )
                 found = await client.call_tool(
                     request.tool, arguments, progress_callback=_Progress(request.number, self._send)
                 )
@@ -174,9 +183,16 @@ class HostedServer:
             if self._process is not None:
                 transport: Any = self._process.streams()
             else:
-                http = await stack.enter_async_context(create_mcp_http_client(start.variables))
-                http.event_hooks = {"response": [self._on_response]}
-                transport = streamable_http_client(start.url, http_client=http)
+                http = await stack.enter_async_context(
+                    web_client(start.url, start.variables, self._on_response)
+                )
+                transport = streamable_http_client(
+                    start.url,
+                    http_client=http,
+                    # a server that does not answer must not hold up its own end
+                    terminate_on_close=False,
+                    max_sse_event_size=MOST_BYTES,
+                )
             client = Client(
                 transport,
                 mode="legacy" if start.handshake else "auto",
@@ -195,7 +211,7 @@ class HostedServer:
         """Keep the lists current until the server ends."""
         listening = asyncio.ensure_future(self._listen(client))
         ended = asyncio.ensure_future(
-            self._process.ended.wait() if self._process is not None else asyncio.Event().wait()
+            self._process.ended.wait() if self._process is not None else self._lost.wait()
         )
         try:
             while not ended.done():
@@ -207,6 +223,8 @@ class HostedServer:
                     with contextlib.suppress(MCPError):
                         lists = await self._list(client)
                         self._send(ListsChanged(self._start.server, lists))
+                    # a server may tell of a change at each turn
+                    await asyncio.wait({ended}, timeout=_LIST_SECONDS)
         finally:
             for task in (listening, ended):
                 task.cancel()
@@ -232,7 +250,11 @@ class HostedServer:
         known = caps.resources is not None
         resources, _ = await _all(client.list_resources, "resources", known)
         templates, _ = await _all(client.list_resource_templates, "resource_templates", known)
-        usable = [converted.definition_of(one) for one in tools]
+        usable, size = list[ToolDefinition | None](), 0
+        for tool in tools:
+            one = converted.definition_of(tool)
+            size += 0 if one is None else len(one.description) + len(one.schema)
+            usable.append(one if size <= _MOST_CHARACTERS else None)
         info = client.server_info
         return ServerLists(
             tuple({one.name: one for one in usable if one is not None}.values()),
@@ -291,7 +313,7 @@ class _Progress:
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
         now = asyncio.get_running_loop().time()
-        if now - self._told >= _PROGRESS_SECONDS or (total and progress >= total):
+        if now - self._told >= _PROGRESS_SECONDS:
             self._told = now
             words = " ".join((message or "").split())[:200]
             self._send(CallProgressed(self._number, float(progress), float(total or 0), words))

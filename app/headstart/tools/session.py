@@ -73,6 +73,8 @@ class ToolSession:
         self._waiting: dict[int, asyncio.Future[ToolReturn]] = {}
         self._progress: dict[int, Progress] = {}
         self._servers: set[str] = set()
+        # numbers of questions that wait for an answer
+        self._questions: set[int] = set()
         self._listener: Callable[[ServerNews], None] = lambda _news: None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -102,8 +104,9 @@ class ToolSession:
             self._post(EndServer(server))
 
     def answer(self, number: int, end: QuestionEnd, values: Mapping[str, Value]) -> None:
-        """The user's answer to a server's question."""
-        if self._process is not None:
+        """The user's answer to a server's question; without effect where nobody waits for it."""
+        if self._process is not None and number in self._questions:
+            self._questions.discard(number)
             self._post(AnswerQuestion(number, end, dict(values)))
 
     # --- requests ------------------------------------------------------------------------
@@ -188,6 +191,8 @@ class ToolSession:
         except (OSError, ValueError, msgspec.MsgspecError):
             log.exception("the child that speaks with tool servers cannot be understood")
         pipe.close()
+        # a child that cannot be understood would go on for ever
+        process.kill()
         process.wait()
         self._later(self._ended, process)
 
@@ -212,6 +217,10 @@ class ToolSession:
             case _:
                 if isinstance(message, ServerEnded):
                     self._servers.discard(message.server)
+                elif isinstance(message, QuestionAsked):
+                    self._questions.add(message.number)
+                elif isinstance(message, QuestionGone):
+                    self._questions.discard(message.number)
                 self._listener(message)
 
     def _settle(self, number: int, result: ToolReturn) -> None:
@@ -233,6 +242,9 @@ class ToolSession:
         servers, self._servers = self._servers, set()
         for number in list(self._waiting):
             self._fail(number, ServerGone("tool-host-ended"))
+        questions, self._questions = self._questions, set()
+        for number in questions:
+            self._listener(QuestionGone(number))
         for server in servers:
             self._listener(ServerEnded(server, told("tool-host-ended")))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import sys
 import threading
@@ -134,9 +135,8 @@ class ServerProcess:
         """A line as a message; None for text, which is logged."""
         if not line.strip():
             return None
-        try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError:
+        message = _parsed(line) or _parsed(_without_halves(line))
+        if message is None:
             self._log(line.decode("utf-8", "replace"))
             return None
         if getattr(message, "method", "") == "sampling/createMessage":
@@ -148,8 +148,7 @@ class ServerProcess:
             anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError
         ):
             async for one in outgoing:
-                text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await self._process.stdin.send(text.encode("utf-8", "replace") + b"\n")
+                await self._process.stdin.send(_line(one) + b"\n")
 
     def _read_errors(self, handle: int) -> None:
         """Pass what the server writes for people to the log; on a thread of its own."""
@@ -168,11 +167,13 @@ class ServerProcess:
         process = self._process
         with contextlib.suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
-        if not await self._wait(_QUIET):
-            if sys.platform == "win32":
-                await terminate_windows_process_tree(process)
-            else:
-                await terminate_posix_process_tree(process, _FORCED)
+        ended = await self._wait(_QUIET)
+        if sys.platform != "win32":
+            # also what a server that ended by itself left behind
+            await terminate_posix_process_tree(process, _FORCED)
+        elif not ended:
+            await terminate_windows_process_tree(process)
+        if not ended:
             await self._wait(_QUIET)
         if sys.platform == "win32":
             close_process_job(process)
@@ -187,6 +188,31 @@ class ServerProcess:
                 return False
             await asyncio.sleep(_POLL)
         return True
+
+
+def _line(one: SessionMessage) -> bytes:
+    """A message in a line of JSON; half a character, which UTF-8 has not, is escaped."""
+    try:
+        text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+    except ValueError:
+        text = json.dumps(one.message.model_dump(by_alias=True, exclude_unset=True))
+    return text.encode("utf-8", "replace")
+
+
+def _parsed(line: bytes) -> types.JSONRPCMessage | None:
+    try:
+        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return None
+
+
+def _without_halves(line: bytes) -> bytes:
+    """The line without halves of characters, which Python's servers write for odd file names."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return b""
+    return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _path(environment: Mapping[str, str]) -> str:

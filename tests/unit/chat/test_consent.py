@@ -59,7 +59,7 @@ class User:
         name = f"{server.prefix}__{tool}"
         self.talk.answerer.answers = [Answer([], calls=[(name, "{}")]), Answer()]
         await self.talk.conversation.send(chat_id, "Go.")
-        answer = None
+        answer, asked_for = None, None
         while self.talk.replies.reply_in(chat_id) is not None:
             asked = [
                 one.event
@@ -69,10 +69,19 @@ class User:
             if asked and answer is None:
                 assert asked[0].ground is not None
                 answer = Permission(self.rng.choice(asked[0].ground.answers))
+                before = self.session.tools[server.id][tool].digest
+                asked_for = (server.id, server.binding, tool, before)
+                # the ground may change while the question is on show
+                if self.rng.random() < 0.3:
+                    self.redefine()
+                if self.rng.random() < 0.1:
+                    await self.move()
                 self.talk.permissions.answer(chat_id, asked[0].call, answer)
             await asyncio.sleep(0)
         digest = self.session.tools[server.id][tool].digest
-        what = (server.id, server.binding, tool, digest)
+        now = self.talk.servers.entries.get(server.id)
+        assert now is not None
+        what = (server.id, now.binding, tool, digest)
         once_only = chat_id in self.private and bool(server.url)
         agreed = not once_only and (what in self.always or (chat_id, *what) in self.chats)
         ran = self.session.called == [(server.id, tool, digest)]
@@ -82,8 +91,10 @@ class User:
             assert ran
             assert agreed
             return
-        assert not agreed
-        assert ran == (answer is not Permission.DENIED)
+        assert asked_for is not None
+        # what runs is what was shown
+        assert ran == (answer is not Permission.DENIED and what == asked_for)
+        what = asked_for
         if answer is Permission.ALWAYS:
             assert not once_only
             self.always = {one for one in self.always if (one[0], one[2]) != (server.id, tool)}

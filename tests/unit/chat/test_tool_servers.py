@@ -304,9 +304,11 @@ async def test_secrets_lie_in_the_keychain_and_reach_the_server_masked_in_its_lo
     }  # fmt: skip
     # the chat has chosen one tool
     assert len(talk.answerer.asked[-1].tools.specs) == 1
-    # another command gets no secret of this one
-    moved = replace(server, arguments=("other",))
+    # other arguments keep the secrets; another program gets none
+    moved = replace(server, arguments=(*server.arguments, "other"))
     await talk.servers.entries.save(moved, {})
+    assert talk.keychain.kept != {}
+    await talk.servers.entries.save(replace(moved, command="other-program"), {})
     assert talk.keychain.kept == {}
     with pytest.raises(EnvironmentProblem, match="API_TOKEN"):
         await talk.servers.entries.values(talk.servers.entries.all[0])

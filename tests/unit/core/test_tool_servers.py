@@ -1,10 +1,8 @@
-"""Tool servers as values: entries of ten programs, names, offers, structured values, forms."""
+"""Tool servers as values: names, offers, structured values, forms."""
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +19,6 @@ from headstart.core.tool_servers.entry import (
     prefix_for,
     split_command,
 )
-from headstart.core.tool_servers.imports import read_config
 from headstart.core.tool_servers.lists import (
     ServerLists,
     ToolDefinition,
@@ -42,90 +39,6 @@ from headstart.core.tool_servers.questions import (
     value_problem,
 )
 from headstart.core.tool_servers.results import with_structured
-from headstart.tools.places import known_places
-
-LOCAL = {
-    "command": "npx",
-    "args": ["-y", "a-server", "/my files"],
-    "env": {"API_KEY": "k", "L": "x"},
-}
-SHAPES = {
-    "Claude Desktop": json.dumps({"mcpServers": {"files": LOCAL}, "globalShortcut": ""}),
-    "Claude Code": json.dumps({"projects": {"/a": {"mcpServers": {"files": LOCAL}}}}),
-    "Cursor": json.dumps({"mcpServers": {"files": {**LOCAL, "type": "stdio"}}}),
-    "LM Studio": json.dumps({"mcpServers": {"files": LOCAL}}),
-    "VS Code": '{\n// mine\n"servers": {"files": ' + json.dumps(LOCAL) + ",},}",
-    "VS Code, settings": json.dumps({"editor.x": 1, "mcp": {"servers": {"files": LOCAL}}}),
-    "Zed": json.dumps({"theme": "x", "context_servers": {"files": {"source": "custom", **LOCAL}}}),
-    "Zed, before": json.dumps({"context_servers": {"files": {"command": {
-        "path": "npx", "args": LOCAL["args"], "env": LOCAL["env"],
-    }}}}),
-    "Codex": (
-        'model = "x"\n[mcp_servers.files]\ncommand = "npx"\n'
-        'args = ["-y", "a-server", "/my files"]\n[mcp_servers.files.env]\nAPI_KEY = "k"\nL = "x"\n'
-    ),
-    "OpenCode": json.dumps({"$schema": "x", "mcp": {"files": {
-        "type": "local", "command": ["npx", *LOCAL["args"]], "environment": LOCAL["env"],
-    }}}),
-    "Windsurf": json.dumps({"mcpServers": {"files": {**LOCAL, "disabledTools": []}}}),
-    "Cline": json.dumps({"mcpServers": {"files": {**LOCAL, "alwaysAllow": ["x"]}}}),
-    "a guide": '"files": ' + json.dumps(LOCAL),
-    "bare": json.dumps({"files": LOCAL}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("program", SHAPES)
-def test_entries_of_each_program_are_found(program: str) -> None:
-    [found] = read_config(SHAPES[program]).servers
-    assert found.server.name == "files"
-    assert found.server.target == "npx -y a-server '/my files'"
-    assert found.server.environment == (Variable("API_KEY", "", True), Variable("L", "x"))
-    assert found.secrets == {"API_KEY": "k"}
-    assert not found.off
-
-
-@pytest.mark.parametrize(
-    ("entry", "url", "secrets"),
-    [
-        ({"url": "https://a.example/mcp"}, "https://a.example/mcp", {}),
-        ({"type": "http", "url": "http://a/mcp", "headers": {"Authorization": "Bearer x"}},
-         "http://a/mcp", {"Authorization": "Bearer x"}),
-        ({"serverUrl": "https://a.example/mcp"}, "https://a.example/mcp", {}),
-        ({"httpUrl": "https://a.example/mcp", "headers": {"X-Api-Key": "k"}},
-         "https://a.example/mcp", {"X-Api-Key": "k"}),
-        ({"type": "remote", "url": "https://a.example/mcp", "enabled": True},
-         "https://a.example/mcp", {}),
-    ],
-)  # fmt: skip
-def test_addresses_are_found(entry: dict[str, Any], url: str, secrets: dict[str, str]) -> None:
-    [found] = read_config(json.dumps({"mcpServers": {"one": entry}})).servers
-    assert (found.server.url, found.secrets) == (url, secrets)
-
-
-def test_entries_that_cannot_be_taken_over_say_why() -> None:
-    entries = {
-        "old": {"type": "sse", "url": "https://a.example/events"},
-        "nothing": {"args": ["x"]},
-        "odd": {"command": "x", "env": {"A=B": "c"}},
-        "off": {"command": "x", "disabled": True},
-        "gap": {"command": "x", "env": {"K": "${input:key}"}},
-    }
-    found = read_config(json.dumps({"mcpServers": entries}))
-    assert [name for name, _ in found.left_out] == ["old", "nothing", "odd"]
-    assert all(why.text for _, why in found.left_out)
-    off, gap = found.servers
-    assert off.off
-    assert gap.gaps == ("${input:key}",)
-    # a placeholder may stand for a secret
-    assert gap.server.environment == (Variable("K", "", True),)
-
-
-@pytest.mark.parametrize("text", ["", "hello", "[]", "{}", '{"theme": "dark"}', "a = 1", "{" * 900])
-def test_other_texts_are_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(EnvironmentProblem) as problem:
-        read_config(text)
-    assert problem.value.told.text
-
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -139,23 +52,6 @@ json_values = st.recursive(
     ),
     max_leaves=20,
 )
-
-
-@given(json_values)
-def test_any_json_is_read_or_refused(value: Any) -> None:
-    try:
-        found = read_config(json.dumps(value))
-    except EnvironmentProblem:
-        return
-    for one in found.servers:
-        check_entry(one.server)
-
-
-def test_places_of_ten_programs_are_known_on_every_system() -> None:
-    for platform in ("linux", "darwin", "win32"):
-        found = list(known_places(Path("/home/me"), {}, platform))
-        assert len({program for program, _ in found}) == 10
-        assert all(path.is_absolute() for _, path in found)
 
 
 # --- names and offers ------------------------------------------------------------------------
@@ -224,12 +120,14 @@ def test_an_approval_belongs_to_command_and_definition() -> None:
         approval_key(replace(one, arguments=("z",)).binding, tool.digest),
         approval_key(replace(one, arguments=(), url="https://a/mcp").binding, tool.digest),
         approval_key(one.binding, replace(tool, description="Sends.").digest),
-        approval_key(one.binding, replace(tool, schema='{"type": "object"}').digest),
+        approval_key(one.binding, replace(tool, schema='{"type": "string"}').digest),
         approval_key(one.binding, replace(tool, title="Read").digest),
         approval_key(one.binding, replace(tool, name="write").digest),
     ]
     assert len({approval_key(one.binding, tool.digest), *others}) == 7
-    # a name or a hint changes nothing
+    # a name, a hint and the order of keys change nothing
+    ordered = replace(tool, schema='{"properties": {}, "type": "object"}')
+    assert ordered.digest == tool.digest
     same = replace(one, name="B", off=("x",))
     assert approval_key(same.binding, replace(tool, reads_only=True).digest) not in others
 
@@ -254,7 +152,7 @@ def test_a_typed_command_is_divided_like_in_a_terminal() -> None:
         ("http://127.0.0.1:3000/mcp", ""),
         ("http://localhost/mcp", ""),
         ("http://[::1]:3000/mcp", ""),
-        ("http://app.localhost/mcp", ""),
+        ("http://app.localhost/mcp", "app.localhost"),
         ("https://tools.example.org/mcp", "tools.example.org"),
         ("http://192.168.1.5:80/mcp", "192.168.1.5:80"),
         ("http://127.0.0.1.example.org/mcp", "127.0.0.1.example.org"),

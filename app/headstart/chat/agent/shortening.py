@@ -5,6 +5,7 @@ On the event loop's thread; counting and storing are done on other threads.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from headstart.chat.databases import Databases
@@ -36,7 +37,7 @@ class Shortening:
         kept = await _beginning(text, most, count)
         if len(kept) == len(text):
             return text, None
-        whole = text.encode("utf-8", "replace")
+        whole = await asyncio.to_thread(text.encode, "utf-8", "replace")
         blob = await self._databases.run(
             chat_id, lambda store: store.blobs.put(whole, "text/plain")
         )

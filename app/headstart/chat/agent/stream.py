@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
@@ -188,11 +188,12 @@ class AgentStream:
         not start is told of, and left out."""
         lending, chat = self._desk.lending, self._asked.chat
         yield ToolsStarting(tuple(lending.name_of(one) for one in self._missing))
-        for server_id in self._missing:
-            try:
-                await self._wait(lending.ready(server_id))
-            except EnvironmentProblem as problem:
-                yield Notice(NoticeKind.TOOLS, about("tool-server-left-out", problem.told))
+        waits = asyncio.gather(
+            *(lending.ready(one) for one in self._missing), return_exceptions=True
+        )
+        for found in await self._wait(_all_of(waits)) or ():
+            if isinstance(found, EnvironmentProblem):
+                yield Notice(NoticeKind.TOOLS, about("tool-server-left-out", found.told))
         lent = await lending.specs(chat, self._model.key)
         self._asked = replace(self._asked, lent=lent)
         try:
@@ -309,10 +310,11 @@ class AgentStream:
             async with asyncio.timeout(CALL_SECONDS):
                 if lent is None:
                     outcome = await desk.toolbox.run(call.name, call.text, self._asked.branch)
+                    outcome = replace(outcome, text=entire(outcome.text))
                 else:
                     outcome = await desk.lending.run(chat_id, lent, progressed)
                 text, whole = await desk.shortening.fit(
-                    chat_id, entire(outcome.text), self._most, self._model.count
+                    chat_id, outcome.text, self._most, self._model.count
                 )
                 more = [await self._fitted(part) for part in outcome.more]
                 return replace(outcome, text=text, whole=whole, more=tuple(more))
@@ -351,6 +353,10 @@ class AgentStream:
         finally:
             self._running = None
         return done
+
+
+async def _all_of(waits: Awaitable[list[T]]) -> list[T]:
+    return await waits
 
 
 def _is_call(piece: TextPiece) -> bool:

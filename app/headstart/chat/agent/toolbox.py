@@ -16,7 +16,7 @@ from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
 from headstart.core.calculator import CalculationError, calculate
 from headstart.core.chats.parts import BlobRef, FilePart, ImagePart, Part
-from headstart.core.chats.values import Message
+from headstart.core.chats.values import Message, Role
 from headstart.core.own_tools import CALCULATE, NOW, PIECE, READ_FILE, SEARCH
 
 # chats in the result of a search
@@ -60,7 +60,10 @@ class Toolbox:
             return ToolOutcome(f"The arguments are no JSON: {error}", failed=True)
         if not isinstance(found, dict):
             return ToolOutcome("The arguments are no JSON object.", failed=True)
-        parts = [part for message in branch for part in message.parts]
+        # files of servers' results before the user's own, which have their names
+        ours = [part for one in branch if one.role is Role.USER for part in one.parts]
+        lent = [part for one in branch if one.role is not Role.USER for part in one.parts]
+        parts = [*lent, *ours]
         try:
             text = await act(found, parts)
         except ToolProblem as problem:

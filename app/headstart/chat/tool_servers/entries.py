@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -16,6 +17,9 @@ from headstart.core.settings.schema import Settings, changed
 from headstart.core.told import Told
 from headstart.core.tool_servers.entry import ToolServer, check_entry, prefix_for
 from headstart.storage.adapters.keychain import Keychain
+
+# entries, as the settings take them
+_MOST = 200
 
 
 class ToolEntries:
@@ -32,7 +36,7 @@ class ToolEntries:
 
     async def save(self, draft: ToolServer, secrets: Mapping[str, str]) -> tuple[str, Told | None]:
         """Add or change an entry; returns its id and a notice, if any. `secrets`: new values by
-        name; those that are missing keep theirs while command and address stay the same. Raises
+        name; those that are missing keep theirs while program and host stay the same. Raises
         EnvironmentProblem."""
         check_entry(draft)
         before = self.get(draft.id)
@@ -41,11 +45,12 @@ class ToolEntries:
         prefix = before.prefix if before is not None else prefix_for(name, taken)
         server = replace(draft, id=draft.id or new_id(), name=name[:100], prefix=prefix)
         server = replace(server, **_hidden(server))
-        kept = (
-            await self.secrets(before)
-            if before is not None and before.account == (server.account)
-            else {}
-        )
+        check_entry(server)
+        if before is None and len(self.all) >= _MOST:
+            raise EnvironmentProblem("tool-servers-too-many", most=_MOST)
+        # the user's change of an argument keeps them; another program or host gets none
+        same = before is not None and _program(before) == _program(server)
+        kept = await self.secrets(before) if before is not None and same else {}
         wanted = {one.name for one in server.variables if one.secret}
         values = {name: one for name, one in {**kept, **secrets}.items() if name in wanted}
         notice = None
@@ -127,6 +132,14 @@ class ToolEntries:
                 one for one in settings.tool_approvals if one.server != server.id
             )
         self._preferences.update(**changes)
+
+
+def _program(server: ToolServer) -> str:
+    """The program that is started, or the host that is asked."""
+    if not server.url:
+        return server.command
+    parts = urlsplit(server.url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _has_secrets(server: ToolServer) -> bool:

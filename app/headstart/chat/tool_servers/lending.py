@@ -21,6 +21,7 @@ from headstart.core.chats.grounds import CallGround
 from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.inheritance import effective
+from headstart.core.text.shown import shortened
 from headstart.core.tool_servers.entry import ToolApproval, ToolServer, approval_key
 from headstart.core.tool_servers.lists import ToolDefinition
 from headstart.core.tool_servers.offer import (
@@ -30,6 +31,7 @@ from headstart.core.tool_servers.offer import (
     chosen_servers,
     chosen_tools,
     describe_tool,
+    plain_name,
     search_tools,
 )
 from headstart.core.tools import ToolSpec
@@ -39,6 +41,9 @@ log = logging.getLogger(__name__)
 
 # what a model may ask of a brief offer without asking the user: nothing leaves the program
 _FREE = (OfferKind.SEARCH, OfferKind.DESCRIBE)
+_CHANGED = "The tool changed while the user was asked, so it was not called."
+# characters of a tool's name in a question
+_LONGEST_NAME = 60
 
 
 class LentCall(Struct, frozen=True):
@@ -156,18 +161,33 @@ class Lending:
     async def run(self, chat_id: str, call: LentCall, progress: Progress) -> ToolOutcome:
         """Carry out an allowed call; its faults are results, too."""
         if call.refusal:
-            return ToolOutcome(call.refusal, failed=True)
+            return ToolOutcome(call.refusal, failed=True, source=call.server.name)
         if call.tool is None:
-            return self._from_list(chat_id, call)
+            return self._from_list(call)
+        source = call.server.name
         try:
+            await self._running.ready(call.server.id)
+            if not self._is_as_asked(call):
+                return ToolOutcome(_CHANGED, failed=True)
+            # nothing is awaited between the look and the call
             found = await self._running.call(
                 call.server.id, call.tool.name, call.arguments, progress
             )
         except EnvironmentProblem as problem:
-            return ToolOutcome(problem.told.message, failed=True)
-        return await self._receiving.outcome(chat_id, found, call.server.name)
+            return ToolOutcome(problem.told.message, failed=True, source=source)
+        return await self._receiving.outcome(chat_id, found, source)
 
-    def _from_list(self, _chat_id: str, call: LentCall) -> ToolOutcome:
+    def _is_as_asked(self, call: LentCall) -> bool:
+        """True if the entry and the tool are still those that the user was asked about."""
+        server = self._entries.get(call.server.id)
+        lists = self._lists.known().get(call.server.id)
+        if call.tool is None or server is None or lists is None:
+            return False
+        tool = lists.tool(call.tool.name)
+        same = server.binding == call.server.binding
+        return same and tool is not None and tool.digest == call.tool.digest
+
+    def _from_list(self, call: LentCall) -> ToolOutcome:
         """The answer of a brief offer from the server's list."""
         given = _object(call.arguments) or {}
         lists = self._lists.known().get(call.server.id)
@@ -202,7 +222,7 @@ class Lending:
         hint = "reads" if tool.reads_only else "destroys" if tool.destroys else ""
         ground = CallGround(
             server=server.name,
-            tool=tool.title or tool.name,
+            tool=shortened(plain_name(tool.name), _LONGEST_NAME),
             target=server.target,
             host=server.host,
             description=tool.description,

@@ -3,6 +3,7 @@ files are read in a child process. Words for models stay English."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from headstart.chat.agent.toolbox import ToolOutcome
@@ -46,7 +47,7 @@ class Receiving:
                     more.append(part)
                     continue
             texts.append(f"[{_left_out(content)} was left out]")
-        text = whole("\n\n".join(texts)).replace("\0", "\N{REPLACEMENT CHARACTER}")
+        text = await asyncio.to_thread(_together, texts)
         return ToolOutcome(text, found.failed, source=server, more=tuple(more))
 
     async def part(
@@ -66,6 +67,11 @@ class Receiving:
         except (EnvironmentProblem, ReadingCancelled) as problem:
             log.info("a file of a tool's result is left out: %s", type(problem).__name__)
             return None
+
+
+def _together(texts: list[str]) -> str:
+    """One text that can be stored; on a worker thread, as it may have 20 MB."""
+    return whole("\n\n".join(texts)).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _left_out(content: Content) -> str:

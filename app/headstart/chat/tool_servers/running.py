@@ -46,6 +46,9 @@ class _Running(Struct):
     problem: Told | None = None
     log: deque[str] = deque()
     waiting: list[asyncio.Future[None]] = []
+    # of the entry that was started, and the number of the start
+    binding: str = ""
+    number: int = 0
 
 
 class RunningTools:
@@ -88,22 +91,28 @@ class RunningTools:
         future = asyncio.get_running_loop().create_future()
         # an error that nobody waits for stands in the server's state
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        if running.state is ToolServerState.READY:
+        entry = self._entries.get(server_id)
+        same = entry is not None and entry.binding == running.binding
+        if running.state is ToolServerState.READY and same:
             future.set_result(None)
             return future
         running.waiting.append(future)
-        if running.state is not ToolServerState.STARTING:
-            self._set(server_id, ToolServerState.STARTING)
-            self._hold(asyncio.ensure_future(self._begin(server_id)))
+        if running.state is not ToolServerState.STARTING or not same:
+            self.restart(server_id)
         return future
 
     def restart(self, server_id: str) -> None:
         """Start a server again, also one that runs."""
+        running, entry = self._of(server_id), self._entries.get(server_id)
+        running.number += 1
+        running.binding = "" if entry is None else entry.binding
         self._set(server_id, ToolServerState.STARTING)
-        self._hold(asyncio.ensure_future(self._begin(server_id)))
+        self._hold(asyncio.ensure_future(self._begin(server_id, running.number)))
 
     def end(self, server_id: str) -> None:
         running = self._of(server_id)
+        # a start under way ends, too
+        running.number += 1
         if running.state is not ToolServerState.OFF:
             self._session.end(server_id)
             self._settle(server_id, ToolServerState.OFF, None)
@@ -111,16 +120,19 @@ class RunningTools:
     async def forget(self, server_id: str) -> None:
         """End a removed server, and remove its lists."""
         self.end(server_id)
-        self._servers.pop(server_id, None)
         await self._lists.forget(server_id)
+        self._servers.pop(server_id, None)
 
-    async def _begin(self, server_id: str) -> None:
+    async def _begin(self, server_id: str, number: int) -> None:
+        """Start a server, unless another start or its end comes meanwhile."""
         server = self._entries.get(server_id)
         try:
             if server is None:
                 raise EnvironmentProblem("tool-server-not-running", server=server_id)
             kept = await self._lists.of(server)
             values = await self._entries.values(server)
+            if self._of(server_id).number != number:
+                return
             self._session.start(
                 StartServer(
                     server.id,
@@ -134,7 +146,13 @@ class RunningTools:
                 )
             )
         except EnvironmentProblem as problem:
-            self._settle(server_id, ToolServerState.ENDED, problem.told)
+            if self._of(server_id).number == number:
+                self._settle(server_id, ToolServerState.ENDED, problem.told)
+        except Exception as error:
+            # ours: the next start may do better
+            log.exception("a tool server could not be started")
+            reason = told("tool-server-failed", server=server_id, reason=type(error).__name__)
+            self._settle(server_id, ToolServerState.ENDED, reason)
 
     # --- requests ------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from headstart.chat.agent.costs import estimate
 from headstart.chat.tool_servers.making import ToolServers
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import Told
 from headstart.core.tool_servers.entry import ToolServer
 from headstart.core.tool_servers.imports import FoundServer, FoundServers, read_config
@@ -77,11 +78,15 @@ class ToolServerList:
         return await asyncio.to_thread(read_config, text)
 
     async def take(self, found: list[FoundServer]) -> Told | None:
-        """Add entries; nothing starts. Returns a notice, if any. Raises EnvironmentProblem."""
-        notice = None
+        """Add entries; nothing starts. Returns a notice, if any; an entry that cannot be added is
+        one, and the others are."""
+        notice: Told | None = None
         known = {(one.name, one.binding) for one in self._servers.entries.all}
         for one in found:
             if (one.server.name, one.server.binding) not in known:
-                _id, told = await self._servers.entries.save(one.server, one.secrets)
+                try:
+                    _id, told = await self._servers.entries.save(one.server, one.secrets)
+                except EnvironmentProblem as problem:
+                    told = problem.told
                 notice = notice or told
         return notice

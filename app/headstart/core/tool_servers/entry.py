@@ -11,10 +11,12 @@ import ipaddress
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterable
 from typing import Annotated
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Meta, Struct
 
 from headstart.core.errors import EnvironmentProblem
@@ -24,7 +26,15 @@ PREFIX = 20
 _NAME_OF_VARIABLE = re.compile(r"[^=\x00-\x1f\x7f]{1,200}")
 _NAME_OF_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 _SECRET = re.compile(
-    r"key|token|secret|passw|auth|credential|cookie|private|\bpat\b|_pat$|dsn|connection|_url$",
+    r"key|token|secret|passw|auth|credential|cookie|private|\bpat\b|_pat$|dsn|connection"
+    r"|_ur[il]$|headers?$",
+    re.IGNORECASE,
+)
+# values that are secrets whatever their name is: what services give out, and addresses with a
+# password
+_SECRET_VALUE = re.compile(
+    r"\bBearer\s|://[^/\s:@]*:[^/\s@]+@|api_?key=|token="
+    r"|\b(sk|ghp|gho|github_pat|ntn|sbp|glpat|xox[abp]|lin_api|hf|AKIA|AIza)[-_A-Za-z0-9]{8}",
     re.IGNORECASE,
 )
 
@@ -88,7 +98,7 @@ class ToolServer(Struct, frozen=True):
             return ""
         parts = urlsplit(self.url)
         name = parts.hostname or ""
-        if name == "localhost" or name.endswith(".localhost"):
+        if name == "localhost":
             return ""
         try:
             if ipaddress.ip_address(name).is_loopback:
@@ -112,9 +122,9 @@ def approval_key(binding: str, definition: str) -> str:
     return hashlib.blake2b(f"{binding} {definition}".encode(), digest_size=16).hexdigest()
 
 
-def looks_secret(name: str) -> bool:
-    """True for names of variables that mostly hold secrets."""
-    return bool(_SECRET.search(name))
+def looks_secret(name: str, value: str = "") -> bool:
+    """True for names of variables that mostly hold secrets, and for values that look like one."""
+    return bool(_SECRET.search(name) or _SECRET_VALUE.search(value))
 
 
 def check_entry(server: ToolServer) -> None:
@@ -135,6 +145,10 @@ def check_entry(server: ToolServer) -> None:
     for text in (server.command, *server.arguments, server.folder):
         if "\x00" in text:
             raise EnvironmentProblem("tool-server-empty")
+    try:
+        msgspec.convert(msgspec.to_builtins(server), ToolServer)
+    except msgspec.ValidationError:
+        raise EnvironmentProblem("tool-server-too-long") from None
     pattern = _NAME_OF_HEADER if server.url else _NAME_OF_VARIABLE
     for one in server.variables:
         if not pattern.fullmatch(one.name) or "\x00" in one.value:
@@ -154,11 +168,21 @@ def prefix_for(name: str, taken: Iterable[str]) -> str:
 
 
 def split_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """A typed command line as a program and its arguments; raises EnvironmentProblem."""
+    """A typed command line as a program and its arguments; raises EnvironmentProblem. On Windows a
+    backslash is part of a path."""
     try:
-        words = shlex.split(text)
+        if sys.platform == "win32":
+            pieces = shlex.split(text, posix=False)
+            words = [_unquoted(one) for one in pieces]
+        else:
+            words = shlex.split(text)
     except ValueError:
         raise EnvironmentProblem("tool-command-quotes") from None
     if not words:
         raise EnvironmentProblem("tool-server-empty")
     return words[0], tuple(words[1:])
+
+
+def _unquoted(word: str) -> str:
+    quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "\"'"
+    return word[1:-1] if quoted else word

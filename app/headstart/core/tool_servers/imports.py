@@ -20,22 +20,26 @@ from headstart.core.tool_servers.entry import ToolServer, Variable, check_entry,
 
 # characters of a file, entries of one, and levels of objects that are looked through
 _LONGEST, _MOST, _DEEPEST = 4_000_000, 500, 4
-_GAP = re.compile(r"\$\{[^}]{1,200}\}")
+# placeholders of VS Code, OpenCode and shells
+_GAP = re.compile(r"\$\{[^}]{1,200}\}|\{(?:env|file):[^}]{1,200}\}|^\$[A-Za-z_]\w{0,100}$")
 # keys under which programs keep servers
-_KEYS = ("mcpServers", "context_servers", "mcp_servers", "servers", "mcp")
-_STRING_OR_COMMENT = re.compile(
-    r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[}\]])', re.DOTALL
-)
+_KEYS = ("mcpServers", "context_servers", "mcp_servers", "mcp.servers", "servers", "mcp")
+# each takes time in proportion to the text
+_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_COMMA = re.compile(r'"(?:\\.|[^"\\\n])*"|,(?=\s*[}\]])')
 
 
 class FoundServer(Struct, frozen=True):
     """An entry of a file. `server` has no id, no prefix, and no values of secrets: these are in
-    `secrets` by name. `off`: it is switched off there. `gaps`: placeholders to be filled in."""
+    `secrets` by name. `off`: it is switched off there. `gaps`: placeholders to be filled in.
+    `public`: its command or address holds what looks like a secret, which the settings then hold.
+    """
 
     server: ToolServer
     secrets: dict[str, str] = {}
     off: bool = False
     gaps: tuple[str, ...] = ()
+    public: bool = False
 
 
 class FoundServers(Struct, frozen=True):
@@ -82,9 +86,9 @@ def _parsed(text: str) -> Any:
 
 def _with_comments(text: str) -> Any:
     """JSON with comments and trailing commas."""
-    return json.loads(
-        _STRING_OR_COMMENT.sub(lambda it: it[0] if it[0].startswith('"') else " ", text)
-    )
+    for pattern in (_COMMENT, _COMMA):
+        text = pattern.sub(lambda it: it[0] if it[0].startswith('"') else " ", text)
+    return json.loads(text)
 
 
 def _entries(value: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -95,7 +99,7 @@ def _entries(value: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, Ma
     known = [key for key in _KEYS if isinstance(value.get(key), dict)]
     for key in known:
         inside = value[key]
-        if any(isinstance(inside.get(one), dict) for one in _KEYS):
+        if any(isinstance(inside.get(one), dict) and not _is_entry(inside[one]) for one in _KEYS):
             # VS Code's settings: mcp, then servers
             yield from _entries(inside, depth + 1)
             continue
@@ -149,6 +153,12 @@ def _entry(name: str, given: Mapping[str, Any]) -> FoundServer:
     token = given.get("bearer_token")
     if isinstance(token, str) and token:
         headers = {**headers, "Authorization": f"Bearer {token}"}
+    # values that the program took from its own environment, which no server gets here
+    missing = _named_elsewhere(given)
+    headers = {**headers, **{name: "" for name in missing.headers if name not in headers}}
+    environment = {
+        **environment, **{name: "" for name in missing.environment if name not in environment},
+    }  # fmt: skip
     text = command if isinstance(command, str) else ""
     target = "" if text else str(url)
     server = ToolServer(
@@ -164,16 +174,42 @@ def _entry(name: str, given: Mapping[str, Any]) -> FoundServer:
     check_entry(server)
     values = headers if target else environment
     secrets = {one.name: values[one.name] for one in server.variables if one.secret}
+    secrets = {name: value for name, value in secrets.items() if value}
     off = given.get("disabled") is True or given.get("enabled") is False
     texts = [server.command, *server.arguments, server.folder, server.url, *values.values()]
-    gaps = tuple(dict.fromkeys(gap for one in texts for gap in _GAP.findall(one)))
-    return FoundServer(server, secrets, off, gaps)
+    found = [gap for one in texts for gap in _GAP.findall(one)]
+    gaps = tuple(dict.fromkeys([*found, *missing.all]))
+    public = any(looks_secret("", one) for one in (*server.arguments, server.url))
+    return FoundServer(server, secrets, off, gaps, public)
+
+
+class _Missing(Struct):
+    """Names of variables and headers whose values are elsewhere, and a file with more."""
+
+    environment: list[str]
+    headers: list[str]
+    file: str = ""
+
+    @property
+    def all(self) -> list[str]:
+        return [*self.environment, *self.headers, *filter(None, (self.file,))]
+
+
+def _named_elsewhere(given: Mapping[str, Any]) -> _Missing:
+    """Codex names variables of its environment, VS Code and Cursor a file."""
+    environment = [str(one) for one in _list(given.get("env_vars")) if one]
+    named = given.get("env_http_headers")
+    headers = [str(name) for name in named] if isinstance(named, dict) else []
+    if _filled(given, "bearer_token_env_var"):
+        headers.append("Authorization")
+    file = given.get("envFile")
+    return _Missing(environment, headers, file if isinstance(file, str) else "")
 
 
 def _without_value(values: Mapping[str, str]) -> list[Variable]:
     return [
         Variable(name, "", True)
-        if looks_secret(name) or _GAP.search(value)
+        if looks_secret(name, value) or not value or _GAP.search(value)
         else Variable(name, value)
         for name, value in values.items()
     ]

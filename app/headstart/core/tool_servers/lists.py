@@ -23,18 +23,24 @@ class ToolDefinition(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """Changes with every word of the definition."""
-        data = json.dumps([self.name, self.title, self.description, self.schema])
+        """Changes with every word of the definition, not with the order of its keys."""
+        data = json.dumps([self.name, self.title, self.description, self._schema(None)])
         return hashlib.blake2b(data.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
     @property
     def as_text(self) -> str:
         """The definition as it is compared: a value a line."""
+        named = (("title", self.title), ("description", self.description))
+        lines = [f"{name}: {text}" for name, text in named if text]
+        return "\n".join([*lines, self._schema(2)])
+
+    def _schema(self, indent: int | None) -> str:
+        """The schema in one spelling: the order of keys says nothing."""
         try:
-            schema = json.dumps(json.loads(self.schema), ensure_ascii=False, indent=2)
-        except ValueError:
-            schema = self.schema
-        return "\n".join(filter(None, (self.title, self.description, schema)))
+            found = json.loads(self.schema)
+        except (ValueError, RecursionError):
+            return self.schema
+        return json.dumps(found, ensure_ascii=False, sort_keys=True, indent=indent)
 
 
 class PromptArgument(Struct, frozen=True):

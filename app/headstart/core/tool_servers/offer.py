@@ -19,6 +19,8 @@ from headstart.core.tool_servers.lists import ServerLists, ToolDefinition
 from headstart.core.tools import LONGEST_NAME, ToolSpec
 
 _SEPARATOR = "__"
+# marks of direction: a name must not turn the sentence around it
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # tools in the result of a search
 _MOST_FOUND = 12
 
@@ -51,6 +53,11 @@ def name_of_tool(prefix: str, tool: str) -> str:
         return name
     digest = hashlib.blake2b(tool.encode("utf-8", "replace"), digest_size=3).hexdigest()
     return f"{name[: LONGEST_NAME - len(digest) - 1]}_{digest}"
+
+
+def plain_name(name: str) -> str:
+    """A name without characters that change how the text around it is read."""
+    return "".join(one for one in name if one.isprintable() and one not in _TURNING)
 
 
 def split_name(name: str) -> tuple[str, str]:

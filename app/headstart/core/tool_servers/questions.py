@@ -9,7 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 # the most fields of a form, and options of a field, that are shown
-MOST_FIELDS, MOST_OPTIONS = 40, 500
+MOST_FIELDS, MOST_OPTIONS = 40, 100
+# characters of a title, and of a description or a value
+_TITLE, _ABOUT = 200, 2_000
 
 
 class FieldKind(StrEnum):
@@ -81,14 +83,16 @@ def _field(name: str, given: dict[str, Any], required: bool) -> FormField:
         kind = FieldKind.CHOICES if several else FieldKind.CHOICE
     initial = given.get("default")
     if isinstance(initial, list):
-        initial = tuple(str(one) for one in initial)
+        initial = tuple(str(one) for one in initial[:MOST_OPTIONS])
+    elif isinstance(initial, str):
+        initial = initial[:_ABOUT]
     elif not isinstance(initial, str | int | float | bool):
         initial = None
     return FormField(
         name,
         kind,
-        _text(given.get("title")) or name,
-        _text(given.get("description")),
+        (_text(given.get("title")) or name)[:_TITLE],
+        _text(given.get("description"))[:_ABOUT],
         required,
         initial,
         options,
@@ -103,7 +107,7 @@ def _options(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     titled = given.get("oneOf") or given.get("anyOf")
     if isinstance(titled, list):
         found = [
-            (str(one["const"]), _text(one.get("title")) or str(one["const"]))
+            (str(one["const"]), (_text(one.get("title")) or str(one["const"]))[:_TITLE])
             for one in titled[:MOST_OPTIONS]
             if isinstance(one, dict) and "const" in one
         ]
@@ -114,7 +118,7 @@ def _options(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     names = given.get("enumNames")
     titles = names if isinstance(names, list) and len(names) == len(values) else values
     return tuple(
-        (str(value), str(title))
+        (str(value), str(title)[:_TITLE])
         for value, title in list(zip(values, titles, strict=True))[:MOST_OPTIONS]
     )
 
@@ -126,6 +130,9 @@ def value_problem(field: FormField, value: Value) -> str:
     if isinstance(value, str) and field.kind is FieldKind.TEXT:
         fits = field.shortest <= len(value) and not 0 < field.longest < len(value)
         return "" if fits else "length"
+    if field.kind in (FieldKind.NUMBER, FieldKind.WHOLE) and isinstance(value, str):
+        # typed, and no number
+        return "range"
     if isinstance(value, int | float) and not isinstance(value, bool):
         low = field.least is not None and value < field.least
         if low or (field.most is not None and value > field.most):

@@ -6,6 +6,10 @@ import json
 
 from msgspec import Struct
 
+# texts that are compared with a structured value, and characters of theirs for one of it: white
+# space of pretty JSON
+_MOST_TEXTS, _SPACE = 200, 8
+
 
 class TextContent(Struct, frozen=True, tag="text"):
     text: str
@@ -48,26 +52,30 @@ def with_structured(texts: list[str], structured: object) -> list[str]:
     kept once."""
     if structured is None:
         return texts
-    values: list[object] = []
-    for text in texts:
-        try:
-            values.append(json.loads(text))
-        except (ValueError, RecursionError):
-            values.append(text)
     inside: object = structured
     if isinstance(structured, dict) and len(structured) == 1:
         # a value that is no object, as servers wrap it: {"result": ...}, {"content": ...}
         [inside] = structured.values()
-    if any(_same(one, structured) or _same(one, inside) for one in (*values, values, texts)):
-        return texts
-    if isinstance(inside, str) and inside == "\n".join(texts):
-        return texts
+    wanted = {_canonical(structured), _canonical(inside)} - {""}
+    longest = max(map(len, wanted), default=0)
+    if len(texts) <= _MOST_TEXTS and sum(map(len, texts)) <= _SPACE * longest + 1_000:
+        values = [_value(text) for text in texts]
+        if any(_canonical(one) in wanted for one in (*values, values, texts, "\n".join(texts))):
+            return texts
     return [*texts, json.dumps(structured, ensure_ascii=False)]
 
 
-def _same(one: object, other: object) -> bool:
-    """Equal as JSON: 1 and true differ, the order of keys does not matter."""
+def _value(text: str) -> object:
     try:
-        return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    except (TypeError, ValueError):
-        return False
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _canonical(value: object) -> str:
+    """The value as JSON in one spelling: the order of keys does not matter, 1 and true differ; ""
+    for one that is not JSON."""
+    try:
+        return json.dumps(value, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return ""

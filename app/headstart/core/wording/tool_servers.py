@@ -10,6 +10,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "A quotation mark of the command has no other one.",
         "Write the command as in a terminal.",
     ),
+    "tool-command-variable": (
+        "“{name}” at the beginning of a command is a variable.",
+        "Add it below the command, under environment variables.",
+    ),
     "tool-config-empty": (
         "No tool servers are in this text.",
         "Choose the file in which a program keeps its MCP servers.",
@@ -80,6 +84,14 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "tool-server-status": (
         "The tool server “{server}” answers with the HTTP status {status}.",
         "Check the address under Settings, Tools.",
+    ),
+    "tool-servers-too-many": (
+        "There are {most} tool servers already.",
+        "Remove one first.",
+    ),
+    "tool-server-too-long": (
+        "This entry for a tool server has a text that is too long.",
+        "An argument or value has at most 20,000 characters, an address 2,000.",
     ),
     "tool-server-unreachable": (
         "The tool server “{server}” cannot be reached.",

@@ -16,6 +16,8 @@ from headstart.core.text.matching import score
 from headstart.ui.kit import icons
 from headstart.ui.wording import say
 
+# the most rows, for servers with thousands of entries
+_MOST = 200
 # visible rows, the height of one in pixels, and the longest text to search for
 _ROWS, _ROW_HEIGHT, _LONGEST = 8, 32, 60
 
@@ -89,6 +91,8 @@ class SlashMenu(QFrame):
 
     def _show(self) -> None:
         self.list.clear()
+        # the others are found by more words
+        self._found = self._found[:_MOST]
         for one in self._found:
             row = QListWidgetItem(f"{one.title}   {one.note}" if one.note else one.title)
             row.setIcon(icons.icon(one.icon or "slash"))

@@ -12,8 +12,9 @@ from headstart.chat.changes import ToolQuestion, ToolQuestionGone
 from headstart.core.tool_servers.entry import ToolServer
 from headstart.core.tool_servers.lists import PromptDefinition, ResourceDefinition
 from headstart.core.tool_servers.questions import QuestionEnd, ServerQuestion, Value
-from headstart.core.tool_servers.results import FileContent, TextContent, ToolReturn
+from headstart.core.tool_servers.results import FileContent, ImageContent, TextContent, ToolReturn
 from headstart.ui.kit.tasks import Tasks
+from headstart.ui.wording import say
 
 
 class ToolOffersController(QObject):
@@ -68,6 +69,9 @@ class ToolOffersController(QObject):
         texts = [one.text for one in found.content if isinstance(one, TextContent)]
         if texts:
             self.prompt_read.emit("\n\n".join(texts))
+        images = [one for one in found.content if isinstance(one, ImageContent)]
+        for number, one in enumerate(images, 1):
+            self.file_read.emit(say("controllers.image-number", number=number), one.data)
         self._emit_files(found)
 
     async def _use_resource(self, server_id: str, uri: str) -> None:

@@ -20,7 +20,7 @@ from headstart.core.tool_servers.state import ToolServerState
 from headstart.ui.kit.tasks import Tasks
 
 # a server may write many lines at once
-_SHOW_MS = 100
+_SHOW_MS = 250
 
 
 class ToolServersController(QObject):
@@ -148,11 +148,7 @@ class ToolServersController(QObject):
         self.found.emit("", found, "")
 
     async def _take(self, found: list[FoundServer]) -> None:
-        try:
-            notice = await self._list.take(found)
-        except EnvironmentProblem as problem:
-            self.told.emit(problem.told)
-            return
+        notice = await self._list.take(found)
         if notice is not None:
             self.told.emit(notice)
         self.taken.emit(len(found))

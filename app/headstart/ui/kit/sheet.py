@@ -83,6 +83,13 @@ class Sheet(QDialog):
         label.setTextFormat(Qt.TextFormat.PlainText)
         return label
 
+    def title_of(self, text: str) -> QLabel:
+        """Create the title of a field; the text may be anybody's."""
+        label = QLabel(text, self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        return label
+
     def buttons(
         self, *right: QAbstractButton, left: tuple[QAbstractButton, ...] = ()
     ) -> QHBoxLayout:

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFormLayout,
-    QLabel,
     QPushButton,
     QWidget,
 )
@@ -20,6 +19,8 @@ from headstart.ui.wording import say
 
 # most visible lines of a value
 _MOST_LINES = 5
+# characters of an explanation, which may be another program's
+_ABOUT = 4_000
 
 
 class ValueEdit(TextEdit):
@@ -55,9 +56,7 @@ class ValuesDialog(Sheet):
     ) -> None:
         super().__init__(say("kit.fill-in-prompt"), parent)
         self.setMinimumWidth(460)
-        words = QLabel(about, self)
-        words.setObjectName("quiet")
-        words.setWordWrap(True)
+        words = self.word(about[:_ABOUT])
         form = QFormLayout()
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(8)
@@ -67,7 +66,7 @@ class ValuesDialog(Sheet):
             field.setAccessibleName(name)
             field.setPlainText(known.get(name, ""))
             field.entered.connect(lambda name=name: self._go_on(name))
-            form.addRow(name, field)
+            form.addRow(self.title_of(name), field)
         use, cancel = QPushButton(say("kit.use"), self), QPushButton(say("kit.cancel"), self)
         use.setObjectName("primary")
         use.setDefault(True)

@@ -103,6 +103,8 @@ class ToolImportSheet(Sheet):
             lines.append(say("settings.off-there"))
         if one.gaps:
             lines.append(say("settings.has-gaps", names=list(one.gaps)))
+        if one.public:
+            lines.append(say("settings.has-open-secret"))
         about = self.word("\n".join(lines))
         about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         about.setContentsMargins(26, 0, 0, 6)

@@ -78,7 +78,7 @@ class VariableRow(QWidget):
 
     def _on_name(self, name: str) -> None:
         if not self._chosen:
-            self.secret.setChecked(looks_secret(name))
+            self.secret.setChecked(looks_secret(name, self.value.text()))
 
     def _show_secret(self, on: bool) -> None:
         modes = QLineEdit.EchoMode
@@ -212,6 +212,9 @@ def _split(text: str) -> tuple[str, tuple[str, ...]]:
     """A typed command with ~ as the home folder, which a terminal would put there. Raises
     EnvironmentProblem."""
     command, arguments = split_command(text)
+    name, assigned, _ = command.partition("=")
+    if assigned and name.isidentifier():
+        raise EnvironmentProblem("tool-command-variable", name=name)
     words = [os.path.expanduser(one) for one in (command, *arguments)]  # noqa: PTH111
     return words[0], tuple(words[1:])
 

@@ -28,6 +28,8 @@ from headstart.ui.wording import say
 
 _TOOL = int(Qt.ItemDataRole.UserRole)
 _TIP = 800
+# lines of the log on show
+_LINES = 200
 
 
 class ToolServerSheet(Sheet):
@@ -44,6 +46,9 @@ class ToolServerSheet(Sheet):
         super().__init__(shown.server.name, parent, (720, 600))
         self.server_id = shown.server.id
         self._tools: tuple[str, ...] | None = None
+        # the tokens and the switched off ones that are shown
+        self._rows: tuple[object, object] = (None, None)
+        self._log: tuple[str, ...] = ()
         self.target = self.word(shown.server.target)
         self.target.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.state = QLabel(self)
@@ -56,6 +61,7 @@ class ToolServerSheet(Sheet):
         self._build_tools()
         self.log = QPlainTextEdit(self)
         self.log.setReadOnly(True)
+        self.log.setMaximumBlockCount(_LINES)
         self.log.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.log.setAccessibleName(say("settings.log"))
@@ -136,6 +142,10 @@ class ToolServerSheet(Sheet):
         lists = shown.view.lists
         tools = () if lists is None else lists.tools
         names = tuple(tool.name for tool in tools)
+        rows = lists, shown.server.off
+        if rows == self._rows:
+            return
+        self._rows = rows
         with QSignalBlocker(self.tools):
             if names != self._tools:
                 self._tools = names
@@ -156,13 +166,22 @@ class ToolServerSheet(Sheet):
                 at.setToolTip(0, plain_tip(shortened(tool.description or tool.title, _TIP)))
 
     def _show_log(self, lines: tuple[str, ...]) -> None:
-        text = "\n".join(lines)
-        if text != self.log.toPlainText():
-            bar = self.log.verticalScrollBar()
-            at_end = bar.value() == bar.maximum()
-            self.log.setPlainText(text)
-            if at_end:
-                bar.setValue(bar.maximum())
+        lines = lines[-_LINES:]
+        if lines == self._log:
+            return
+        bar = self.log.verticalScrollBar()
+        at_end = bar.value() == bar.maximum()
+        # mostly some lines are new
+        new = next(
+            (n for n in range(1, len(lines) + 1) if lines[:-n] == self._log[n - len(lines) :]), 0
+        )
+        if self._log and new and new < len(lines):
+            self.log.appendPlainText("\n".join(lines[-new:]))
+        else:
+            self.log.setPlainText("\n".join(lines))
+        self._log = lines
+        if at_end:
+            bar.setValue(bar.maximum())
 
     def _on_item(self, item: QTreeWidgetItem, column: int) -> None:
         if column == 0:

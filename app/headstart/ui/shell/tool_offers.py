@@ -19,6 +19,9 @@ from headstart.ui.shell.shell import Shell
 from headstart.ui.shell.tool_question import ToolQuestionSheet
 from headstart.ui.wording import say
 
+# resources of all servers in a menu; the slash menu finds the others by their names
+_MOST = 40
+
 
 class ToolOffers(QObject):
     """Creates its windows on demand."""
@@ -30,6 +33,9 @@ class ToolOffers(QObject):
         self._window = window
         self._offers = controllers.tools.offers
         self._attaching = controllers.attaching
+        self._open = controllers.open
+        # the chat for which a prompt or a resource is on its way
+        self._wanted = ""
         # questions wait for their turn: the first is on show
         self._questions: list[ServerQuestion] = []
         self.sheet: ToolQuestionSheet | None = None
@@ -38,7 +44,7 @@ class ToolOffers(QObject):
         self._offers.asked.connect(self._on_question)
         self._offers.withdrawn.connect(self._withdraw)
         self._offers.prompt_read.connect(self._put)
-        self._offers.file_read.connect(self._attaching.add_content)
+        self._offers.file_read.connect(self._attach)
         controllers.tools.costs_known.connect(lambda _costs: self._show_choices())
 
     # --- prompts and resources -----------------------------------------------------------
@@ -52,13 +58,13 @@ class ToolOffers(QObject):
         for server, one in self._offers.resources():
             name = one.title or one.name or one.uri
             title = say("shell.resource-of-server", resource=name, server=server.name)
-            use = partial(self._offers.use_resource, server.id, one.uri)
+            use = partial(self._use_resource, server.id, one.uri)
             yield SlashEntry(title, use, "file-text")
 
     def use(self, server: ToolServer, prompt: PromptDefinition) -> None:
         """Put a server's prompt into the message, with the values that the user enters."""
         if not prompt.arguments:
-            self._offers.use_prompt(server.id, prompt.name, {})
+            self._use_prompt(server.id, prompt.name, {})
             return
         about = "\n".join(
             filter(
@@ -74,12 +80,27 @@ class ToolOffers(QObject):
 
         def take(values: dict[str, str]) -> None:
             given = {name: value for name, value in values.items() if value.strip()}
-            self._offers.use_prompt(server.id, prompt.name, given)
+            self._use_prompt(server.id, prompt.name, given)
 
         dialog.given.connect(take)
         dialog.open()
 
+    def _use_prompt(self, server_id: str, name: str, values: dict[str, str]) -> None:
+        self._wanted = self._open.id
+        self._offers.use_prompt(server_id, name, values)
+
+    def _use_resource(self, server_id: str, uri: str) -> None:
+        self._wanted = self._open.id
+        self._offers.use_resource(server_id, uri)
+
+    def _attach(self, name: str, data: bytes) -> None:
+        if self._wanted == self._open.id:
+            self._attaching.add_content(name, data)
+
     def _put(self, text: str) -> None:
+        if self._wanted != self._open.id:
+            # another chat was opened meanwhile
+            return
         edit = self._window.composer.edit
         edit.insertPlainText(text)
         edit.setFocus()
@@ -95,10 +116,10 @@ class ToolOffers(QObject):
         found = self._offers.resources()
         if found:
             menu.addSeparator()
-        for server, one in found:
+        for server, one in found[:_MOST]:
             name = (one.title or one.name or one.uri).replace("&", "&&")
             title = say("shell.resource-of-server", resource=name, server=server.name)
-            menu.addAction(title, partial(self._offers.use_resource, server.id, one.uri))
+            menu.addAction(title, partial(self._use_resource, server.id, one.uri))
 
     # --- questions -----------------------------------------------------------------------
 

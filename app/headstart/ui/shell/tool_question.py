@@ -60,7 +60,7 @@ class ToolQuestionSheet(Sheet):
         self.column.addWidget(message)
         if question.url:
             self.column.addWidget(self.word(question.url))
-            host = urlsplit(question.url).netloc
+            host = urlsplit(question.url).hostname or ""
             self.column.addWidget(self.word(say("shell.server-asks-address", host=host)))
         elif question.fields:
             self.column.addWidget(self._form(question.fields), 1)
@@ -104,7 +104,7 @@ class ToolQuestionSheet(Sheet):
             control = self._control(field, body)
             control.setAccessibleName(field.title)
             title = f"{field.title} *" if field.required else field.title
-            form.addRow(title.replace("&", "&&"), control)
+            form.addRow(self.title_of(title), control)
             if field.about:
                 form.addRow("", self.word(field.about))
         area.setWidget(body)
@@ -139,8 +139,10 @@ class ToolQuestionSheet(Sheet):
         return line
 
     def _number(self, field: FormField, parent: QWidget) -> QWidget:
-        box = QDoubleSpinBox(parent)
         whole = field.kind is FieldKind.WHOLE
+        if not field.required and field.initial is None:
+            return self._optional_number(field, parent)
+        box = QDoubleSpinBox(parent)
         box.setDecimals(0 if whole else 4)
         least = -_LARGEST if field.least is None else field.least
         most = _LARGEST if field.most is None else field.most
@@ -150,6 +152,22 @@ class ToolQuestionSheet(Sheet):
             box.setValue(float(initial))
         self._read[field.name] = lambda: int(box.value()) if whole else box.value()
         return box
+
+    def _optional_number(self, field: FormField, parent: QWidget) -> QWidget:
+        """A number that need not be given: an empty field gives none."""
+        line = QLineEdit(parent)
+
+        def read() -> Value:
+            text = line.text().strip()
+            if not text:
+                return None
+            value, valid = line.locale().toDouble(text)
+            if not valid:
+                return text
+            return int(value) if field.kind is FieldKind.WHOLE else float(value)
+
+        self._read[field.name] = read
+        return line
 
     def _choices(self, field: FormField, parent: QWidget) -> QWidget:
         box = QListWidget(parent)

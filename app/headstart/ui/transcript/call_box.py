@@ -167,8 +167,10 @@ class CallBox(QWidget):
         origins = call.origins if written == call.arguments else ()
         self.arguments.set_text(written, origins, self._host.tinted)
         self.result.set_text(call.result)
-        words = about_tool(call.name) if call.ground is None else about_call(call.ground)
-        self.about.setText(words if self.asks else "")
+        words = ""
+        if self.asks:
+            words = about_tool(call.name) if call.ground is None else about_call(call.ground)
+        self.about.setText(words)
 
     def _show_head(self) -> None:
         call, seconds = self.call, time.monotonic() - self._began

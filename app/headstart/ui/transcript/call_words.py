@@ -16,6 +16,8 @@ from headstart.ui.wording import say
 _LINE, _READ = 160, 2_000
 # characters of a server's description and of a command in a question, and lines of a change
 _DESCRIPTION, _TARGET, _CHANGED = 400, 600, 24
+# lines of a definition that are compared
+_COMPARED = 2_000
 # seconds from which the time of a call is worth a word
 _SLOW = 1.0
 _HINTS = {"reads": "transcript.call-hint-reads", "destroys": "transcript.call-hint-destroys"}
@@ -54,9 +56,10 @@ def about_call(ground: CallGround) -> str:
 
 def _changed(before: str, after: str) -> list[str]:
     """The lines of a definition that went and came."""
-    found = difflib.ndiff(before.split("\n"), after.split("\n"))
+    one, other = (text.split("\n")[:_COMPARED] for text in (before, after))
+    found = list(difflib.unified_diff(one, other, n=0, lineterm=""))[2:]
     marked = {"-": "−", "+": "+"}
-    lines = [f"{marked[one[0]]} {one[2:]}" for one in found if one[0] in marked]
+    lines = [f"{marked[one[0]]} {one[1:]}" for one in found if one[0] in marked]
     shown = [shortened(one, _DESCRIPTION) for one in lines[:_CHANGED]]
     if len(lines) > _CHANGED:
         shown.append(say("transcript.call-more-changes", count=len(lines) - _CHANGED))

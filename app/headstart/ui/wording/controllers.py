@@ -10,6 +10,7 @@ WORDS: dict[str, str] = {
     "missing": "is missing",
     "waiting-for-reply-in-another": "Waiting for the reply in another chat…",
     "looking-at-image": "Looking at an image…",
+    "image-number": "image {number}",
     "draft-name": "the draft {name}",
     "loading-what-fraction": "Loading {what}… {fraction:.0%}",
     "processing-done-of-total-tokens": "Processing {done:,} of {total:,} tokens…",

@@ -77,6 +77,10 @@ WORDS: dict[str, str] = {
     "off-there": "Switched off there.",
     "has-gaps": "Fill in {names:list} after the import.",
     "add-count": "Add {count}",
+    "has-open-secret": (
+        "Its command holds what looks like a key. It would lie in the settings file, and stand in "
+        "each question."
+    ),
     "local-server": "Local server",
     "about-local-server": (
         "Coding agents and other programs use the models of this computer through it. What they "
