@@ -87,6 +87,7 @@ async def test_a_server_is_added_started_looked_at_and_removed(running: OpenApp)
         assert "command" in dialog.problem.text()
         dialog.name.setText(entry.name)
         dialog.command.setText(entry.target)
+        assert dialog.problem.isHidden()
         dialog.add.click()
         row = dialog.variables[0]
         QTest.keyClicks(row.name, "API_TOKEN")

@@ -134,6 +134,8 @@ class ToolServerDialog(Sheet):
             self._add(variable)
         self.problem = self.word()
         self.column.addWidget(self.problem)
+        for field in (self.name, self.command, self.url, self.folder):
+            field.textChanged.connect(self.problem.hide)
         self.column.addStretch(1)
         self.save, cancel = (
             QPushButton(say("settings.save"), self),

@@ -58,6 +58,7 @@ class ToolServerSheet(Sheet):
         self.column.addWidget(self.state)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
         self._build_tools()
         self.log = QPlainTextEdit(self)
         self.log.setReadOnly(True)
