@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.tool_servers.entry import Variable, check_entry
 from headstart.core.tool_servers.imports import read_config
 from headstart.tools.places import known_places
+from tests.support.server_entries import json_of_entries
 
 LOCAL = {
     "command": "npx",
@@ -164,21 +164,7 @@ def test_other_texts_are_refused_with_a_sentence(text: str) -> None:
     assert problem.value.told.text
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(("mcpServers", "servers", "command", "args", "env", "url", "mcp", "x")),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@given(json_values)
+@given(json_of_entries)
 def test_any_json_is_read_or_refused(value: Any) -> None:
     try:
         found = read_config(json.dumps(value))

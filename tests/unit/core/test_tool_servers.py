@@ -39,20 +39,7 @@ from headstart.core.tool_servers.questions import (
     value_problem,
 )
 from headstart.core.tool_servers.results import with_structured
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(("mcpServers", "servers", "command", "args", "env", "url", "mcp", "x")),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=20,
-)
-
+from tests.support.server_entries import json_of_entries
 
 # --- names and offers ------------------------------------------------------------------------
 
@@ -234,7 +221,7 @@ def test_fields_of_a_form() -> None:
     assert value_problem(found["colour"], None) == ""
 
 
-@given(json_values)
+@given(json_of_entries)
 def test_any_schema_is_a_form(value: Any) -> None:
     found = fields_of({"properties": value, "required": value})
     assert all(isinstance(one, FormField) for one in found)
