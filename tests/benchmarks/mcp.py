@@ -168,7 +168,8 @@ def kill(report: Report) -> None:
 def consent(report: Report) -> None:
     """500 generated sequences; the test fails at the first call that nobody allowed."""
     command = [
-        sys.executable, "-m", "pytest", "-q", "-m", "proof", "--timeout=3000",
+        sys.executable, "-m", "pytest", "-q", "-m", "proof", "--timeout=3600",
+        "-o", "faulthandler_timeout=4000",
         "tests/unit/chat/test_consent.py",
     ]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
