@@ -16,17 +16,21 @@ class NotedSession(ToolSession):
     def __init__(self) -> None:
         super().__init__()
         self.tools: dict[str, dict[str, ToolDefinition]] = {}
+        self._starts: dict[str, int] = {}
         self.called: list[tuple[str, str, str]] = []
 
     def _lists(self, server: str) -> ServerLists:
         return ServerLists(tuple(self.tools[server].values()))
 
     def start(self, start: StartServer) -> None:
-        started = ServerStarted(start.server, self._lists(start.server), True)
+        self._starts[start.server] = start.start
+        started = ServerStarted(start.server, self._lists(start.server), True, start.start)
         asyncio.get_running_loop().call_soon(self._listener, started)
 
     def end(self, server: str) -> None:
-        asyncio.get_running_loop().call_soon(self._listener, ServerEnded(server))
+        asyncio.get_running_loop().call_soon(
+            self._listener, ServerEnded(server, None, self._starts[server])
+        )
 
     def define(self, server: str, tool: ToolDefinition) -> None:
         """Define a tool, which a server that runs tells at once."""

@@ -25,7 +25,6 @@ from headstart.tools.wire import (
     GetPrompt,
     ReadResource,
     RequestFailed,
-    ServerEnded,
     ServerLogged,
     StartServer,
     ToHost,
@@ -105,8 +104,6 @@ class _Host:
                 server = self._servers.get(message.server)
                 if server is not None:
                     server.end()
-                else:
-                    self._send(ServerEnded(message.server))
             case CallTool() | GetPrompt() | ReadResource():
                 self._ask(message)
             case CancelRequest():

@@ -72,7 +72,7 @@ class HostedServer:
         # of the last HTTP answer; set once it forgot the session
         self._status = 200
         self._lost = asyncio.Event()
-        self._asked_to_end = self._replaced = False
+        self._asked_to_end = self._replaced = self._ending = False
         self.task = asyncio.ensure_future(self._run())
 
     def end(self, replaced: bool = False) -> None:
@@ -81,7 +81,8 @@ class HostedServer:
         if not self._asked_to_end:
             # a second cancel would break the end of its processes off
             self._asked_to_end = True
-            self.task.cancel()
+            if not self._ending:
+                self.task.cancel()
 
     # --- requests ------------------------------------------------------------------------
 
@@ -157,8 +158,9 @@ class HostedServer:
                 lists = await self._list(client)
                 self._client = client
                 old_age = client.protocol_version not in MODERN_PROTOCOL_VERSIONS
-                self._send(ServerStarted(self._start.server, lists, old_age))
+                self._send(ServerStarted(self._start.server, lists, old_age, self._start.start))
                 await self._stay(client)
+                self._ending = True
                 problem = self._end_of_process()
         except asyncio.CancelledError:
             if not self._asked_to_end:
@@ -174,7 +176,7 @@ class HostedServer:
                 task.cancel()
             if not self._replaced:
                 ended = None if self._asked_to_end else problem
-                self._send(ServerEnded(self._start.server, ended))
+                self._send(ServerEnded(self._start.server, ended, self._start.start))
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Client]:

@@ -72,7 +72,7 @@ class ToolSession:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[ToolReturn]] = {}
         self._progress: dict[int, Progress] = {}
-        self._servers: set[str] = set()
+        self._servers: dict[str, int] = {}
         # numbers of questions that wait for an answer
         self._questions: set[int] = set()
         self._listener: Callable[[ServerNews], None] = lambda _news: None
@@ -96,10 +96,11 @@ class ToolSession:
 
     def start(self, start: StartServer) -> None:
         """Start a server, or start it again; news tell how it went. Raises EnvironmentProblem."""
-        self._servers.add(start.server)
+        self._servers[start.server] = start.start
         self._post(start)
 
     def end(self, server: str) -> None:
+        self._servers.pop(server, None)
         if self._process is not None:
             self._post(EndServer(server))
 
@@ -216,7 +217,8 @@ class ToolSession:
                     progress(message)
             case _:
                 if isinstance(message, ServerEnded):
-                    self._servers.discard(message.server)
+                    if self._servers.get(message.server) == message.start:
+                        del self._servers[message.server]
                 elif isinstance(message, QuestionAsked):
                     self._questions.add(message.number)
                 elif isinstance(message, QuestionGone):
@@ -239,7 +241,7 @@ class ToolSession:
         self._process = None
         if not self._closed:
             log.warning("the child that speaks with tool servers ended: %s", process.returncode)
-        servers, self._servers = self._servers, set()
+        servers, self._servers = self._servers, {}
         for number in list(self._waiting):
             self._fail(number, ServerGone("tool-host-ended"))
         questions, self._questions = self._questions, set()

@@ -26,7 +26,7 @@ _LENGTH = struct.Struct("<I")
 
 class StartServer(Struct, frozen=True, tag=True):
     """`server` is its id, `name` the user's. `handshake`: the server spoke the older age of the
-    protocol before; None: not known."""
+    protocol before; None: not known. `start`: a number that news of this start carry."""
 
     server: str
     name: str
@@ -37,6 +37,7 @@ class StartServer(Struct, frozen=True, tag=True):
     # the environment of a command, the headers of an address
     variables: dict[str, str] = {}
     handshake: bool | None = None
+    start: int = 0
 
 
 class EndServer(Struct, frozen=True, tag=True):
@@ -89,6 +90,7 @@ class ServerStarted(Struct, frozen=True, tag=True):
     server: str
     lists: ServerLists
     handshake: bool
+    start: int = 0
 
 
 class ListsChanged(Struct, frozen=True, tag=True):
@@ -97,10 +99,11 @@ class ListsChanged(Struct, frozen=True, tag=True):
 
 
 class ServerEnded(Struct, frozen=True, tag=True):
-    """`problem`: None if it was asked to end."""
+    """`problem`: None if it was asked to end. `start`: 0 stands for any."""
 
     server: str
     problem: Told | None = None
+    start: int = 0
 
 
 class ServerLogged(Struct, frozen=True, tag=True):

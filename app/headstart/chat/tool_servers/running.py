@@ -20,7 +20,7 @@ from headstart.core.told import Told, told
 from headstart.core.tool_servers.questions import QuestionEnd, ServerQuestion, Value
 from headstart.core.tool_servers.results import ToolReturn
 from headstart.core.tool_servers.state import ToolServerState, ToolServerView
-from headstart.tools.session import Progress, ServerNews, ToolSession
+from headstart.tools.session import Progress, ServerGone, ServerNews, ToolSession
 from headstart.tools.wire import (
     ListsChanged,
     QuestionAsked,
@@ -143,6 +143,7 @@ class RunningTools:
                     server.url,
                     values,
                     kept.handshake,
+                    number,
                 )
             )
         except EnvironmentProblem as problem:
@@ -186,10 +187,17 @@ class RunningTools:
 
     async def _asked(self, server_id: str, ask: Callable[[], Awaitable[ToolReturn]]) -> ToolReturn:
         await self.ready(server_id)
+        running = self._of(server_id)
+        number = running.number
         try:
             return await ask()
         except EnvironmentProblem as problem:
-            raise self._named(server_id, problem.told) from None
+            named = self._named(server_id, problem.told)
+            gone = isinstance(problem, ServerGone) and running.state is ToolServerState.READY
+            if gone and running.number == number:
+                # the news of its end comes later; the next request starts it again
+                self._settle(server_id, ToolServerState.ENDED, named.told)
+            raise named from None
 
     def answer(self, number: int, end: QuestionEnd, values: Mapping[str, Value]) -> None:
         """The user's answer to a server's question."""
@@ -204,6 +212,8 @@ class RunningTools:
 
     def _on_news(self, news: ServerNews) -> None:
         match news:
+            case ServerStarted() | ServerEnded() if self._is_past(news):
+                pass
             case ServerStarted(server=server_id, lists=lists, handshake=handshake):
                 self._lists.take(server_id, lists, handshake)
                 self._settle(server_id, ToolServerState.READY, None)
@@ -211,9 +221,6 @@ class RunningTools:
                 self._lists.take(server_id, lists)
                 self._broadcast.tell(ToolServersChanged(server_id))
             case ServerEnded(server=server_id, problem=problem):
-                if problem is None and self._of(server_id).state is ToolServerState.STARTING:
-                    # the one before this start
-                    return
                 state = ToolServerState.OFF if problem is None else ToolServerState.ENDED
                 self._settle(server_id, state, problem)
             case ServerLogged(server=server_id, lines=lines):
@@ -225,6 +232,10 @@ class RunningTools:
                 self._broadcast.tell(ToolQuestion(question))
             case QuestionGone(number=number):
                 self._broadcast.tell(ToolQuestionGone(number))
+
+    def _is_past(self, news: ServerStarted | ServerEnded) -> bool:
+        """True for news of a start before the last one, or before the server's end."""
+        return news.start not in {0, self._of(news.server).number}
 
     def _write_log(self, server_id: str, lines: Sequence[str]) -> None:
         written = self._of(server_id).log
