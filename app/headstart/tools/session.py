@@ -247,8 +247,8 @@ class ToolSession:
         questions, self._questions = self._questions, set()
         for number in questions:
             self._listener(QuestionGone(number))
-        for server in servers:
-            self._listener(ServerEnded(server, told("tool-host-ended")))
+        for server, start in servers.items():
+            self._listener(ServerEnded(server, told("tool-host-ended"), start))
 
     async def close(self) -> None:
         """End every server; those that are slow are ended by the child, after the program."""
