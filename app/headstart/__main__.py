@@ -33,6 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from headstart.extraction.child import main as read_file
 
         return read_file()
+    if options.read_files:
+        from headstart.extraction.pieces_child import main as read_files
+
+        return read_files()
     if options.tool_host:
         from headstart.tools.host import main as host_tools
 
@@ -84,6 +88,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--probe-model", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--read-file", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--read-files", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--tool-host", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 

@@ -76,6 +76,10 @@ class Home(Struct, frozen=True):
         return self.path / "prefixes"
 
     @property
+    def knowledge(self) -> Path:
+        return self.path / "knowledge.db"
+
+    @property
     def tools(self) -> Path:
         return self.path / "tools"
 

@@ -182,9 +182,9 @@ class Embedder(Protocol):
     width: int
     most: int
 
-    def embed(self, text: str) -> tuple[npt.NDArray[np.float32], int]:
-        """The vector, of length 1, and the text's tokens. Raises EnvironmentProblem for a text that
-        is too long."""
+    def embed(self, text: str, cut: int = 0) -> tuple[npt.NDArray[np.float32], int]:
+        """The vector, of length 1, and the text's tokens. `cut`: tokens after which the rest is
+        left out; without it, raises EnvironmentProblem for a text that is too long."""
         ...
 
     def close(self) -> None: ...

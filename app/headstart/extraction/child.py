@@ -18,7 +18,7 @@ from headstart.core.told import told
 
 OPTION = "--read-file"
 # bytes of address space, and seconds of processor time
-_MEMORY, _SECONDS = 3 << 30, 110
+_MEMORY, SECONDS = 3 << 30, 110
 _DEPTH = 5_000
 
 
@@ -32,7 +32,7 @@ def main() -> int:
     # keep output printed by libraries out of the answers
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    _limit()
+    limit()
 
     def say(**what: Any) -> None:
         answers.write(json.dumps(what) + "\n")
@@ -61,14 +61,15 @@ def main() -> int:
     return 0
 
 
-def _limit() -> None:
+def limit() -> None:
+    """Bound memory and processor time, and forbid writing files."""
     sys.setrecursionlimit(_DEPTH)
     if sys.platform != "win32":
         import resource
 
         for kind, most in (
             (resource.RLIMIT_AS, _MEMORY),
-            (resource.RLIMIT_CPU, _SECONDS),
+            (resource.RLIMIT_CPU, SECONDS),
             (resource.RLIMIT_FSIZE, 0),
             (resource.RLIMIT_CORE, 0),
         ):

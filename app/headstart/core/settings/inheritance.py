@@ -35,6 +35,7 @@ class Effective(Struct, frozen=True):
     thinking: Thinking
     speculation: Speculation
     tools_from: tuple[str, ...]
+    files_from: tuple[str, ...]
 
 
 def effective(

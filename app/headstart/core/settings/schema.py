@@ -15,6 +15,7 @@ from headstart.core.chats.saved_prompts import PROMPTS
 from headstart.core.chats.saved_prompts import SavedPrompt as SavedPrompt
 from headstart.core.chats.variables import LONGEST as LONGEST_VALUE
 from headstart.core.servers import Connection
+from headstart.core.settings.knowledge import KnowledgeSettings as KnowledgeSettings
 from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.prefix import PrefixSettings
 from headstart.core.settings.sampling import MOST_BIASES as MOST_BIASES
@@ -44,6 +45,8 @@ THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 _S = TypeVar("_S", bound=Struct)
 ToolsFrom = Annotated[str, Meta(min_length=1, max_length=280)]
+# the path of a folder or a file that questions are answered from
+FilesFrom = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 # percent, from the smallest text to the largest
 TEXT_SIZES = (80, 90, 100, 110, 125, 140, 160)
@@ -62,6 +65,8 @@ class Overrides(Struct, frozen=True, omit_defaults=True):
     speculation: Speculation | None = None
     # ids of tool servers, or "id/tool" for single tools
     tools_from: tuple[ToolsFrom, ...] | None = None
+    # folders and files that are searched for each question
+    files_from: tuple[FilesFrom, ...] | None = None
 
 
 class ModelOptions(Overrides, frozen=True, omit_defaults=True, kw_only=True):
@@ -166,6 +171,9 @@ class Settings(Struct, frozen=True):
     tool_approvals: Annotated[tuple[ToolApproval, ...], Meta(max_length=10_000)] = ()
     # the tool servers of chats that choose none
     tools_from: tuple[ToolsFrom, ...] = ()
+    # folders and files that questions are answered from, and those of chats that choose none
+    knowledge: KnowledgeSettings = field(default_factory=KnowledgeSettings)
+    files_from: tuple[FilesFrom, ...] = ()
 
 
 class SettingsError(ValueError):

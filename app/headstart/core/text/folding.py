@@ -138,11 +138,11 @@ def match_of(query: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    words = [one for one in _apart(text).replace(_APART, " ").split() if any(map(_is_word, one))]
+    words = [one for one in _apart(text).replace(_APART, " ").split() if any(map(is_word, one))]
     return '"' + " ".join(words).replace('"', '""') + '"' if words else ""
 
 
-def _is_word(one: str) -> bool:
+def is_word(one: str) -> bool:
     """True for characters in the index: letters, their marks, numbers, emoji."""
     category = unicodedata.category(one)
     return category[0] in "LMN" or category in ("So", "Co")

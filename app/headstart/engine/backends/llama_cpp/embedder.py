@@ -50,10 +50,14 @@ class LlamaEmbedder:
             lib.llama_model_has_decoder(self._model)
         )
 
-    def embed(self, text: str) -> tuple[npt.NDArray[np.float32], int]:
-        """The vector of a text, of length 1, and the text's number of tokens. Raises
-        EnvironmentProblem for a text that is too long."""
+    def embed(self, text: str, cut: int = 0) -> tuple[npt.NDArray[np.float32], int]:
+        """The vector of a text, of length 1, and the text's number of tokens. `cut`: tokens after
+        which the rest is left out. Without it, raises EnvironmentProblem for a text that is too
+        long."""
         tokens = self._tokens(text)
+        if 1 < cut < len(tokens):
+            # the last token closes the text
+            tokens = [*tokens[: min(cut, self.most) - 1], tokens[-1]]
         if len(tokens) > self.most:
             raise EnvironmentProblem("text-too-long", tokens=len(tokens), size=self.most)
         memory = lib.llama_get_memory(self._context)

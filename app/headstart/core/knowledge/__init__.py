@@ -1,0 +1,1 @@
+"""Files that questions are answered from, as values: passages, questions, ranks, citations."""

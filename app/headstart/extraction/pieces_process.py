@@ -1,0 +1,117 @@
+"""The parent's side of the child that reads many files for the index.
+
+On a worker thread, one file at a time; any thread may call `close`. A file that ends the child
+costs only itself: the next one gets a new child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import subprocess
+import threading
+
+import msgspec
+
+from headstart.core import reentry
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.knowledge.values import ReadFile
+from headstart.core.told import from_stored
+from headstart.extraction.pieces_child import OPTION, Answer, Wanted, receive, send
+
+log = logging.getLogger(__name__)
+
+# seconds for one file, and files read by one child: libraries leak
+_LONGEST, _MOST = 120.0, 500
+
+
+class ReadingEnded(Exception):
+    """The reader was closed."""
+
+
+class PieceReader:
+    """Starts its child with the first file."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._read = 0
+        self._late = self._closed = False
+
+    def read(self, data: bytes, name: str) -> ReadFile:
+        """The pieces of a file. Raises EnvironmentProblem for a file without readable text, and
+        ReadingEnded."""
+        process = self._child()
+        timer = threading.Timer(_LONGEST, self._give_up, (process,))
+        timer.daemon = True
+        timer.start()
+        self._late = False
+        frame: bytes | None = None
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with contextlib.suppress(OSError, ValueError):
+                send(process.stdin, Wanted(name, data))
+                frame = receive(process.stdout)
+        finally:
+            timer.cancel()
+        if self._closed:
+            raise ReadingEnded
+        if frame is None:
+            self._end()
+            code = "attachment-slow" if self._late else "attachment-crashed"
+            raise EnvironmentProblem(code, name=name)
+        self._read += 1
+        if self._read >= _MOST:
+            self._end()
+        return _found(msgspec.msgpack.decode(frame, type=Answer), name)
+
+    def rest(self) -> None:
+        """End the child; the next file starts another one."""
+        self._end()
+
+    def close(self) -> None:
+        self._closed = True
+        self._end()
+
+    def _child(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._closed:
+                raise ReadingEnded
+            if self._process is None or self._process.poll() is not None:
+                self._read = 0
+                self._process = subprocess.Popen(
+                    reentry.command(OPTION),
+                    cwd=reentry.FOLDER,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
+            return self._process
+
+    def _give_up(self, process: subprocess.Popen[bytes]) -> None:
+        self._late = True
+        process.kill()
+
+    def _end(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    stream.close()
+
+
+def _found(answer: Answer, name: str) -> ReadFile:
+    if answer.log:
+        log.error("a file could not be read for the index: %s", answer.log)
+    if answer.found is not None:
+        return answer.found
+    problem = from_stored(answer.problem)
+    if problem is None:
+        raise EnvironmentProblem("attachment-crashed", name=name)
+    raise EnvironmentProblem(problem.code, quotes=False, **problem.facts)

@@ -1,0 +1,1 @@
+"""Folders that questions are answered from: their files as the file system tells them."""

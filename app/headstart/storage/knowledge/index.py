@@ -1,0 +1,143 @@
+"""The index of files on its two threads: one writes, one searches meanwhile.
+
+Opened at its first use: a program without folders never imports it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+
+from headstart.core.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from headstart.storage.knowledge.files import FileTable
+    from headstart.storage.knowledge.meaning import MeaningSearch, VectorTable
+    from headstart.storage.knowledge.searching import KnowledgeSearch
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class IndexWriter(Struct, frozen=True):
+    engine: Engine
+    files: FileTable
+    vectors: VectorTable
+
+
+class IndexReader(Struct):
+    engine: Engine
+    search: KnowledgeSearch
+    # of the model whose vectors were searched last
+    meaning: MeaningSearch | None = None
+
+    def meant(self, embedder: int) -> MeaningSearch:
+        """The search over the vectors of a model."""
+        from headstart.storage.knowledge.meaning import MeaningSearch
+
+        if self.meaning is None or self.meaning.embedder != embedder:
+            self.meaning = MeaningSearch(self.engine, embedder)
+        return self.meaning
+
+
+class KnowledgeIndex:
+    """Every call raises EnvironmentProblem where the disk refuses."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writing = ThreadPoolExecutor(1, "knowledge")
+        self._searching = ThreadPoolExecutor(1, "knowledge-search")
+        self._writer: IndexWriter | None = None
+        self._reader: IndexReader | None = None
+
+    @property
+    def exists(self) -> bool:
+        return self._path.exists()
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return 0
+
+    async def write(self, call: Callable[[IndexWriter], T]) -> T:
+        """Run `call` on the writing thread."""
+        return await self._run(self._writing, lambda: call(self._opened()))
+
+    async def search(self, call: Callable[[IndexReader], T]) -> T:
+        """Run `call` on the search thread."""
+        if self._writer is None:
+            # makes the tables
+            await self.write(lambda _writer: None)
+        return await self._run(self._searching, lambda: call(self._read()))
+
+    async def delete(self) -> None:
+        """Delete everything; the next call begins an empty index."""
+        await self._run(self._searching, self._close_reader)
+        await self._run(self._writing, self._delete)
+
+    def close(self) -> None:
+        """End both threads; waits for the running calls."""
+        self._searching.submit(self._close_reader)
+        self._writing.submit(self._close_writer)
+        self._searching.shutdown(cancel_futures=False)
+        self._writing.shutdown(cancel_futures=False)
+
+    async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, call)
+        except OSError as error:
+            raise EnvironmentProblem("knowledge-disk", reason=error.strerror or error) from error
+        except Exception as error:
+            from sqlalchemy.exc import SQLAlchemyError
+
+            if not isinstance(error, SQLAlchemyError):
+                raise
+            log.warning("the index of files: %s", type(error).__name__)
+            reason = getattr(error, "orig", None) or type(error).__name__
+            raise EnvironmentProblem("knowledge-disk", reason=reason) from error
+
+    def _opened(self) -> IndexWriter:
+        if self._writer is None:
+            from headstart.storage.knowledge.files import FileTable
+            from headstart.storage.knowledge.meaning import VectorTable
+            from headstart.storage.knowledge.opening import open_index
+
+            engine = open_index(self._path)
+            self._writer = IndexWriter(engine, FileTable(engine), VectorTable(engine))
+        return self._writer
+
+    def _read(self) -> IndexReader:
+        if self._reader is None:
+            from headstart.storage.knowledge.opening import open_reader
+            from headstart.storage.knowledge.searching import KnowledgeSearch
+
+            engine = open_reader(self._path)
+            self._reader = IndexReader(engine, KnowledgeSearch(engine))
+        return self._reader
+
+    def _close_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.engine.dispose()
+        self._reader = None
+
+    def _close_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.engine.dispose()
+        self._writer = None
+
+    def _delete(self) -> None:
+        from headstart.storage.knowledge.opening import delete_index
+
+        self._close_writer()
+        delete_index(self._path)

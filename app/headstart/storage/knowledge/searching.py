@@ -1,0 +1,206 @@
+"""Searches of the index by words, and the passages behind ids. On the search thread.
+
+A word in more than a third of the pieces tells nothing, in any language, so no list of stop words
+is needed. In large indexes the frequent words of a question are left out until the rest can be
+ranked within milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+from sqlalchemy import Connection, Engine, text
+
+from headstart.core.knowledge.terms import Terms, has_exactly, phrase_of, widened
+from headstart.core.knowledge.values import KnowledgeHit, Place
+from headstart.core.text.folding import unfolded
+
+# a word in more pieces than this share is left out, if rarer ones are left
+_FREQUENT = 1 / 3
+# words that are looked up however frequent they are
+_LEAST_WORDS = 2
+# most pieces that all words of a question may have together: ranking takes 1 us for each
+_RANKED = 12_000
+# hits with all exact terms that are looked at; with more than these, names in a question of several
+# words tell nothing
+_LOOKED_AT, _NAMED, _NAMED_SHARE = 200, 20, 0.03
+# the share of a heading's words in the rank, beside those of the text
+_HEADING, _TEXT = 0.6, 1.0
+
+
+class WordHits(Struct, frozen=True):
+    """Ids of pieces, best first, and those that have all exact terms. `strong`: pieces with enough
+    of the question's rare words to be an answer."""
+
+    ranked: tuple[int, ...] = ()
+    exact: tuple[int, ...] = ()
+    strong: frozenset[int] = frozenset()
+
+
+class KnowledgeSearch:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def words(
+        self, terms: Terms, limit: int, sources: Collection[str] | None = None
+    ) -> WordHits:
+        """Pieces by words, at most `limit`; `sources`: the ones to search, None for all."""
+        if not terms:
+            return WordHits()
+        with self._engine.connect() as connection:
+            total = connection.scalar(text("SELECT max(id) FROM pieces")) or 0
+            rare = _rare(connection, terms.words, total)
+            within, values = _within(sources)
+            match = " OR ".join(map(widened, rare))
+            ranked = _ranked(connection, match, within, values, limit)
+            exact: list[int] = []
+            if terms.exact:
+                match = " AND ".join(filter(None, map(phrase_of, terms.exact)))
+                candidates = _ranked(connection, match, within, values, _LOOKED_AT)
+                many = len(candidates) > max(_NAMED, total * _NAMED_SHARE)
+                if terms.quoted or not many or len(terms.exact) == _word_count(terms):
+                    shown = _texts(connection, candidates)
+                    exact = [one for one in shown if has_exactly(shown[one], terms.exact)]
+            strong = _strong(connection, rare, ranked)
+        wanted = set(exact)
+        first = [one for one in ranked if one in wanted]
+        return WordHits(
+            tuple(dict.fromkeys((*first, *exact, *ranked)))[:limit],
+            tuple(dict.fromkeys((*first, *exact)))[:limit],
+            frozenset(strong),
+        )
+
+    def hits(self, ids: Sequence[int], exact: Collection[int] = ()) -> list[KnowledgeHit]:
+        """The passages of pieces, in the order of `ids`; a piece that went since is left out."""
+        if not ids:
+            return []
+        statement = (
+            "SELECT p.id, p.start, p.stop, p.page, p.line, p.heading, p.folded, c.digest,"
+            " f.source, f.path FROM pieces p JOIN contents c ON c.id = p.content"
+            " JOIN files f ON f.id = (SELECT id FROM files WHERE content = c.id"
+            " ORDER BY lost_at, id LIMIT 1)"
+            f" WHERE p.id IN ({_numbers(ids)})"
+        )
+        wanted = frozenset(exact)
+        found: dict[int, KnowledgeHit] = {}
+        with self._engine.connect() as connection:
+            for row in connection.execute(text(statement)):
+                place = Place(
+                    row.source,
+                    os.fsdecode(row.path),
+                    row.digest.hex(),
+                    row.start,
+                    row.stop,
+                    row.page,
+                    row.line,
+                )
+                found[row.id] = KnowledgeHit(
+                    row.id, place, unfolded(row.heading), unfolded(row.folded), row.id in wanted
+                )
+        return [found[one] for one in ids if one in found]
+
+    def around(self, piece: int) -> tuple[int | None, int | None]:
+        """The pieces before and after a piece, of the same text."""
+        statement = (
+            "SELECT p.id FROM pieces o JOIN pieces p ON p.content = o.content"
+            " AND (p.stop = o.start OR p.start = o.stop) WHERE o.id = :piece ORDER BY p.start"
+        )
+        with self._engine.connect() as connection:
+            found = connection.scalars(text(statement), {"piece": piece}).all()
+        before = next((one for one in found if one < piece), None)
+        return before, next((one for one in found if one > piece), None)
+
+    def whole(self, digest: bytes) -> str | None:
+        """The text of a content; None if it is not stored."""
+        statement = (
+            "SELECT p.folded FROM contents c JOIN pieces p ON p.content = c.id"
+            " WHERE c.digest = :digest ORDER BY p.start"
+        )
+        with self._engine.connect() as connection:
+            found = connection.scalars(text(statement), {"digest": digest}).all()
+        return "".join(map(unfolded, found)) if found else None
+
+
+def _word_count(terms: Terms) -> int:
+    """Number of words if the question has nothing but its exact terms; else more than those."""
+    inside = {word for term in terms.exact for word in phrase_of(term)[1:-1].split()}
+    others = [one for one in terms.words if not inside.issuperset(one[1:-1].split())]
+    return len(terms.exact) + len(others)
+
+
+def _rare(connection: Connection, words: Sequence[str], total: int) -> list[str]:
+    """The words that tell something, the rarest first."""
+    frequent = total * _FREQUENT
+    counted: list[tuple[int, str]] = []
+    for word in words:
+        if " " in word:
+            statement = (
+                "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH :word LIMIT :most)"
+            )
+            values: dict[str, object] = {"word": word, "most": min(int(frequent), _RANKED) + 1}
+        else:
+            statement = "SELECT doc FROM vocabulary WHERE term = :word"
+            values = {"word": word.strip('"')}
+        count = connection.scalar(text(statement), values) or 0
+        if count:
+            counted.append((count, word))
+    counted.sort()
+    found, together = list[str](), 0
+    for count, word in counted:
+        together += count
+        if len(found) >= _LEAST_WORDS and (count > frequent or together > _RANKED):
+            break
+        found.append(word)
+    return found
+
+
+def _within(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
+    if sources is None:
+        return "", {}
+    values = {f"s{number}": source for number, source in enumerate(sources)}
+    names = ", ".join(f":{name}" for name in values)
+    return (
+        " AND words.rowid IN (SELECT p.id FROM files f JOIN pieces p ON p.content = f.content"
+        f" WHERE f.source IN ({names}))",
+        values,
+    )
+
+
+def _ranked(
+    connection: Connection, match: str, within: str, values: dict[str, str], limit: int
+) -> list[int]:
+    if not match:
+        return []
+    statement = (
+        f"SELECT words.rowid FROM words WHERE words MATCH :match{within}"
+        f" ORDER BY bm25(words, {_HEADING}, {_TEXT}) LIMIT :limit"
+    )
+    return list(connection.scalars(text(statement), values | {"match": match, "limit": limit}))
+
+
+def _texts(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """Headings and texts of pieces, in the order of `ids`."""
+    statement = f"SELECT id, heading, folded FROM pieces WHERE id IN ({_numbers(ids)})"
+    found = {
+        row.id: f"{unfolded(row.heading)}\n{unfolded(row.folded)}"
+        for row in connection.execute(text(statement))
+    }
+    return {one: found[one] for one in ids if one in found}
+
+
+def _strong(connection: Connection, rare: Sequence[str], ranked: Sequence[int]) -> list[int]:
+    """The pieces with at least two of the question's rare words, or with its only one."""
+    if len(rare) <= 1:
+        return list(ranked)
+    found: dict[int, int] = {}
+    for word in rare[:8]:
+        statement = f"SELECT rowid FROM words WHERE words MATCH :word AND rowid IN ({_numbers(ranked)})"
+        for one in connection.scalars(text(statement), {"word": word}):
+            found[one] = found.get(one, 0) + 1
+    return [one for one, count in found.items() if count >= 2]
+
+
+def _numbers(ids: Sequence[int]) -> str:
+    return ", ".join(str(int(one)) for one in ids)
