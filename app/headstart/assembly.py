@@ -91,6 +91,7 @@ def _start(window: MainWindow, controllers: Controllers, services: Services) -> 
         controllers.wake()
         services.mirror.wake()
         services.finding.start()
+        services.knowledge.knowledge.wake()
         services.serving.begin()
         window.transcript.host.highlighter.prepare()
 

@@ -88,6 +88,7 @@ def open_parts(
         home.log,
         ServerThread(),
         home.tools,
+        home.knowledge,
     )
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store.controls, weights

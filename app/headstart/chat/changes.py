@@ -191,6 +191,20 @@ class ToolServersChanged(Struct, frozen=True):
     server_id: str
 
 
+class KnowledgeChanged(Struct, frozen=True):
+    """The index of a folder or file changed, or its progress; "": the list of them."""
+
+    source: str
+
+
+class FilesSearched(Struct, frozen=True):
+    """The user's files were searched for a question: the number of passages, or why not."""
+
+    chat_id: str
+    passages: int
+    problem: Told | None = None
+
+
 class ToolQuestion(Struct, frozen=True):
     """A tool server asks the user a question."""
 
@@ -228,6 +242,8 @@ Change = (
     | ServerChanged
     | ServedEnded
     | ToolServersChanged
+    | KnowledgeChanged
+    | FilesSearched
     | ToolQuestion
     | ToolQuestionGone
 )

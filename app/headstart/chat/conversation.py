@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import BranchChanged, ChatChanged, What
+from headstart.chat.changes import BranchChanged, ChatChanged, FilesSearched, What
 from headstart.chat.databases import Databases
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked, new_question, open_reply
 from headstart.chat.titles import title_from, title_of
-from headstart.core.chats.parts import OtherPart, Part
+from headstart.core.chats.parts import OtherPart, Part, PassagePart
 from headstart.core.chats.values import Chat, Message, MessageStatus
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.ref import AnyModel
@@ -70,6 +70,11 @@ class Conversation:
             await self._databases.change(
                 chat_id, What.TITLE, lambda store: store.chats.rename(chat_id, title, by_user=False)
             )
+
+    async def search_again(self, chat_id: str, message_id: str) -> None:
+        """Add a new version of a question with the passages that its files have now."""
+        _, _, message = await self._find(chat_id, message_id)
+        await self.edit(chat_id, message_id, message.text)
 
     async def answer(self, chat_id: str, message_id: str) -> None:
         """Answer a user message that has no answer, or answer it once more."""
@@ -141,13 +146,19 @@ class Conversation:
         others: Sequence[OtherPart] = (),
     ) -> None:
         """Store a question after `before` (and the chat itself when `fresh`), then answer it."""
-        question = new_question(chat.id, before[-1].id if before else None, text, others)
+        found = await self._answering.passages.find(chat, before, text, model)
+        kept = (one for one in others if not isinstance(one, PassagePart))
+        parent = before[-1].id if before else None
+        question = new_question(chat.id, parent, text, (*found.parts, *kept))
         answer = open_reply(chat.id, question.id, model)
         created = chat if fresh else None
         await self._databases.run(
             chat.id, lambda store: store.messages.add([question, answer], created)
         )
         self._databases.end_begun(chat.id)
+        if found.searched:
+            told = None if found.problem is None else found.problem.told
+            self._broadcast.tell(FilesSearched(chat.id, len(found.parts), told))
         await self._start(chat, [*before, question], answer, model, fresh=fresh)
 
     async def _start(

@@ -169,8 +169,11 @@ def ahead_request(
 ) -> AheadRequest:
     """A request to prefill the known part of the next prompt: the chat and the unsent text."""
     chat, branch, tools = asked.chat, asked.branch, asked.tools
-    parts = (*unsent.parts, *text_part(unsent.text))
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
+    if chosen.files_from:
+        # passages that are found when it is sent will stand before it
+        unsent = Unsent(unsent.chat_id, begun=unsent.begun)
+    parts = (*unsent.parts, *text_part(unsent.text))
     return AheadRequest(
         load=wanted,
         messages=prompt_messages(branch, system_prompt(chat, chosen), images, bool(tools)),

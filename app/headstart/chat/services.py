@@ -28,6 +28,7 @@ from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
 from headstart.chat.folders import Folders
+from headstart.chat.knowledge.knowledge import KnowledgeWork, make_knowledge
 from headstart.chat.library.discover import Discover
 from headstart.chat.library.downloads import Downloads
 from headstart.chat.library.hub import Hub
@@ -68,6 +69,7 @@ class Services(Struct, frozen=True):
     choices: Choices
     finding: Finding
     tools: ToolWork
+    knowledge: KnowledgeWork
     folders: Folders
     versions: Versions
     unsent: UnsentTexts
@@ -114,6 +116,7 @@ class Ending:
         await services.chat_list.end_undo()
         await services.replies.stop_all()
         await services.tools.servers.running.close()
+        await services.knowledge.knowledge.close()
         await services.mirror.write_now()
         await self._background.close(STOP_SECONDS)
         await asyncio.to_thread(self._runner.close)
@@ -139,6 +142,8 @@ class ModelLocations(Struct, frozen=True):
     door: Door | None = None
     # the folder with the lists of tool servers
     tools: Path | None = None
+    # the index of the user's files
+    knowledge: Path | None = None
 
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[ModelFolder]:
@@ -180,7 +185,11 @@ def make_services(
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
     tools = make_tools(databases, finding, preferences, branches, (models, local.answerer), lent)
-    answering = Answering(models, local.answerer, remote, tools.desk)
+    knowledge = make_knowledge(
+        weights.knowledge, models, preferences, background, broadcast,
+        lambda: runner.working, lambda model: local.loader.contexts.get(model.key, 0),
+    )  # fmt: skip
+    answering = Answering(models, local.answerer, remote, tools.desk, knowledge.passages)
     choices = Choices(databases, answering, preferences, prefixes)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     return Services(
@@ -191,6 +200,7 @@ def make_services(
         choices=choices,
         finding=finding,
         tools=tools,
+        knowledge=knowledge,
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
         attaching=lent.attaching,

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 from headstart.core.models.ref import ModelRef
@@ -39,10 +40,7 @@ class EmbeddingThread:
     async def vectors(self, model: ModelRef, texts: Sequence[str], cut: int) -> list[bytes]:
         """Vectors of length 1, as float32, of texts that are cut after `cut` tokens. Raises
         EnvironmentProblem."""
-        found: list[bytes] = []
-        for text in texts:
-            found.append(await self._run(lambda text=text: self._embed(model, text, cut)))
-        return found
+        return [await self._run(partial(self._embed, model, text, cut)) for text in texts]
 
     def close(self) -> None:
         if self._unloading is not None:

@@ -139,6 +139,11 @@ class Runner:
         self._asked = listener
 
     @property
+    def working(self) -> bool:
+        """True while a job runs or waits."""
+        return self._current is not None or not self._queue.empty()
+
+    @property
     def busy(self) -> bool:
         """True while something could hang: a job, idle work, or a dead engine thread."""
         working = self._current is not None or self._idle_stop is not None

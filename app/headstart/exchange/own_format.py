@@ -22,6 +22,7 @@ from headstart.core.chats.parts import (
     OriginRun,
     Part,
     PartKind,
+    PassagePart,
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
@@ -63,9 +64,25 @@ _PART_KEYS = {
         "end",
         "seconds",
         "whole",
+        "source",
+    },
+    PartKind.PASSAGE: {
+        "kind",
+        "text",
+        "number",
+        "name",
+        "source",
+        "path",
+        "digest",
+        "start",
+        "end",
+        "page",
+        "line",
+        "heading",
+        "again",
     },
 }
-_OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart)
+_OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart)
 
 
 # --- export ------------------------------------------------------------------------------

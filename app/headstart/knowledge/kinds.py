@@ -10,12 +10,15 @@ import mimetypes
 _MEDIA = ("image/", "audio/", "video/", "font/", "model/")
 _BINARY = frozenset(
     (
-        "7z a apk app bin blend br bz2 cab cbz class cur dat db deb dll dmg dylib elc eot exe flac "
-        "fig gguf ggml glb gz h5 ico idx img iso jar jks key keystore ko lib lz4 lzma mdb mo msi "
-        "msix npy npz o obj odex onnx otf p12 pack parquet pb pdb pfx pickle pkl pt pth pyc pyd "
-        "pyo rar rpm safetensors snap so sqlite sqlite3 swp tar tflite tgz torrent ttc ttf vdi "
-        "vmdk wasm webp whl woff woff2 xz z zip zst"
-    ).split()
+        *("7z", "a", "apk", "app", "bin", "blend", "br", "bz2", "cab", "cbz", "class", "cur"),
+        *("dat", "db", "deb", "dll", "dmg", "dylib", "elc", "eot", "exe", "fig", "flac", "gguf"),
+        *("ggml", "glb", "gz", "h5", "ico", "idx", "img", "iso", "jar", "jks", "key", "keystore"),
+        *("ko", "lib", "lz4", "lzma", "mdb", "mo", "msi", "msix", "npy", "npz", "o", "obj"),
+        *("odex", "onnx", "otf", "p12", "pack", "parquet", "pb", "pdb", "pfx", "pickle", "pkl"),
+        *("pt", "pth", "pyc", "pyd", "pyo", "rar", "rpm", "safetensors", "snap", "so", "sqlite"),
+        *("sqlite3", "swp", "tar", "tflite", "tgz", "torrent", "ttc", "ttf", "vdi", "vmdk"),
+        *("wasm", "webp", "whl", "woff", "woff2", "xz", "z", "zip", "zst"),
+    )
 )
 # folders that programs make, which nobody asks about
 _MADE = frozenset(("node_modules", "__pycache__", "__MACOSX", "site-packages", "$RECYCLE.BIN"))

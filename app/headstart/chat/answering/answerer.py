@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec.structs import replace
 
 from headstart.chat.agent.stream import AgentStream, ToolDesk
+from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked
@@ -46,7 +47,9 @@ class Answering:
         local: Answerer[ModelRef],
         servers: Answerer[ServerModel],
         desk: ToolDesk,
+        passages: PassageFinder,
     ) -> None:
+        self.passages = passages
         self._models = models
         self._desk = desk
         self._answerers: dict[type, Answerer[Any]] = {ModelRef: local, ServerModel: servers}

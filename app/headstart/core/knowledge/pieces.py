@@ -28,7 +28,9 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 # the ends of sentences, best first, then of lines and words
 _BREAKS = (re.compile(r"[.!?][\s]+|[。！？]"), re.compile(r"\n"), re.compile(r"\s+"))
 # characters that belong to the one before them
-_JOINED = re.compile("[\u0300-\u036f\u0610-\u061a\u064b-\u065f\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
+_JOINED = re.compile(
+    "[\u0300-\u036f\u0610-\u061a\u064b-\u065f\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]"
+)
 _LONGEST_HEADING, _DEEPEST = 120, 6
 BETWEEN_HEADINGS = " › "
 

@@ -13,9 +13,7 @@ from collections.abc import Collection, Sequence
 MEANING, WORDS, K = 1.0, 0.5, 10
 
 
-def joined(
-    words: Sequence[int], meaning: Sequence[int], exact: Collection[int] = ()
-) -> list[int]:
+def joined(words: Sequence[int], meaning: Sequence[int], exact: Collection[int] = ()) -> list[int]:
     """Ids of both lists, best first; those in `exact` before all others."""
     scores: dict[int, float] = {}
     for weight, ranked in ((WORDS, words), (MEANING, meaning)):

@@ -55,8 +55,7 @@ def terms_of(question: str) -> Terms:
     quoted = bool(exact)
     for found in _WORD.finditer(_QUOTED.sub(" ", text)):
         term = found[0].rstrip(_AFTER).lstrip(_BEFORE)
-        if term.endswith("()"):
-            term = term[:-2]
+        term = term.removesuffix("()")
         if _is_name(term) and _tokens(term):
             exact[term] = None
     words = dict.fromkeys(_phrases(text))

@@ -48,7 +48,7 @@ class FileStamp(Struct, frozen=True):
 
 class FileRow(Struct, frozen=True):
     """A file of a source as the index knows it. `problem`: why it has no text, as a stored Told.
-    `gone_at`: since when it cannot be found, in ms; 0 while it is there."""
+    `lost_at`: since when it cannot be read, in ms; 0 while it can."""
 
     id: int
     path: bytes
@@ -56,7 +56,7 @@ class FileRow(Struct, frozen=True):
     mtime_ns: int
     digest: bytes | None = None
     problem: str = ""
-    gone_at: int = 0
+    lost_at: int = 0
 
 
 class Place(Struct, frozen=True):

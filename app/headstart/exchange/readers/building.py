@@ -213,7 +213,7 @@ class _Run(Struct, dict=True):
         parts: list[Part] = []
         for node in self.nodes:
             if parts and node.parts and _needs_space(parts[-1], node.parts[0]):
-                parts.append(type(parts[-1])("\n\n"))  # type: ignore[call-arg]
+                parts.append(type(parts[-1])("\n\n"))  # type: ignore[call-arg, arg-type]
             parts += node.parts
         with_stats = [node.stats for node in self.nodes if node.stats is not None]
         return replace(

@@ -51,7 +51,8 @@ class IndexReader(Struct):
 class KnowledgeIndex:
     """Every call raises EnvironmentProblem where the disk refuses."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
+        """None: there is no index, and nothing is kept."""
         self._path = path
         self._writing = ThreadPoolExecutor(1, "knowledge")
         self._searching = ThreadPoolExecutor(1, "knowledge-search")
@@ -60,13 +61,13 @@ class KnowledgeIndex:
 
     @property
     def exists(self) -> bool:
-        return self._path.exists()
+        return self._path is not None and self._path.exists()
 
     @property
     def size(self) -> int:
         """Bytes on disk."""
         try:
-            return self._path.stat().st_size
+            return 0 if self._path is None else self._path.stat().st_size
         except OSError:
             return 0
 
@@ -96,6 +97,8 @@ class KnowledgeIndex:
     async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, call)
+        except EnvironmentProblem:
+            raise
         except OSError as error:
             raise EnvironmentProblem("knowledge-disk", reason=error.strerror or error) from error
         except Exception as error:
@@ -113,7 +116,7 @@ class KnowledgeIndex:
             from headstart.storage.knowledge.meaning import VectorTable
             from headstart.storage.knowledge.opening import open_index
 
-            engine = open_index(self._path)
+            engine = open_index(self._place())
             self._writer = IndexWriter(engine, FileTable(engine), VectorTable(engine))
         return self._writer
 
@@ -122,7 +125,7 @@ class KnowledgeIndex:
             from headstart.storage.knowledge.opening import open_reader
             from headstart.storage.knowledge.searching import KnowledgeSearch
 
-            engine = open_reader(self._path)
+            engine = open_reader(self._place())
             self._reader = IndexReader(engine, KnowledgeSearch(engine))
         return self._reader
 
@@ -140,4 +143,9 @@ class KnowledgeIndex:
         from headstart.storage.knowledge.opening import delete_index
 
         self._close_writer()
-        delete_index(self._path)
+        delete_index(self._place())
+
+    def _place(self) -> Path:
+        if self._path is None:
+            raise EnvironmentProblem("knowledge-disk", reason="no home")
+        return self._path

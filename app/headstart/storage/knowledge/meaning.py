@@ -59,17 +59,26 @@ class VectorTable:
         )
         with self._engine.connect() as connection:
             rows = connection.execute(text(statement), {"embedder": embedder, "limit": limit})
-            found = {
-                row.digest: meant(unfolded(row.heading), unfolded(row.folded)) for row in rows
-            }
+            found = {row.digest: meant(unfolded(row.heading), unfolded(row.folded)) for row in rows}
         return [Unmeant(digest, body) for digest, body in found.items()]
 
-    def add(self, embedder: int, vectors: Iterable[tuple[bytes, bytes, bytes]]) -> None:
-        """Store vectors: the digest of the piece, the signs, the numbers."""
-        rows = [
-            {"embedder": embedder, "digest": digest, "bits": bits, "vector": vector}
-            for digest, bits, vector in vectors
-        ]
+    def begun(self, embedder: int) -> bool:
+        """True if any piece has a vector of this model."""
+        statement = "SELECT 1 FROM vectors WHERE embedder = :embedder LIMIT 1"
+        with self._engine.connect() as connection:
+            found = connection.execute(text(statement), {"embedder": embedder}).first()
+        return found is not None
+
+    def add(self, embedder: int, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """Store vectors: the digest of the piece, and float32 numbers."""
+        import numpy as np
+
+        from headstart.core.knowledge.vectors import packed
+
+        rows = []
+        for digest, vector in vectors:
+            bits, numbers = packed(np.frombuffer(vector, np.float32))
+            rows.append({"embedder": embedder, "digest": digest, "bits": bits, "vector": numbers})
         if not rows:
             return
         with self._engine.begin() as connection:
@@ -91,18 +100,6 @@ class VectorTable:
                 ),
                 {"embedder": embedder},
             )
-
-    def whole(self, embedder: int) -> bool:
-        """True if every piece has a vector of this model."""
-        return not self.missing(embedder, 1)
-
-    def best(self) -> int | None:
-        """The model with the most vectors; None without any."""
-        with self._engine.connect() as connection:
-            found = connection.scalar(
-                text("SELECT embedder FROM vectors GROUP BY embedder ORDER BY count(*) DESC LIMIT 1")
-            )
-        return None if found is None else int(found)
 
 
 class MeaningSearch:
@@ -194,9 +191,7 @@ class MeaningSearch:
         self._vectors = [self._vectors[number] for number in kept]
         self._signs = self._signs[np.asarray(kept, dtype=np.int64)]
 
-    def _allowed_pieces(
-        self, connection: Connection, sources: tuple[str, ...]
-    ) -> frozenset[int]:
+    def _allowed_pieces(self, connection: Connection, sources: tuple[str, ...]) -> frozenset[int]:
         if sources not in self._allowed:
             names = ", ".join(f":s{number}" for number in range(len(sources)))
             found = connection.scalars(

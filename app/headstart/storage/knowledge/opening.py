@@ -12,7 +12,6 @@ import sqlite3
 from pathlib import Path
 
 from sqlalchemy import Engine, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.storage.database import forbid_writing, open_engine
 
@@ -97,6 +96,3 @@ def _is_sound(path: Path) -> bool:
     except sqlite3.Error:
         return False
     return True
-
-
-__all__ = ["SQLAlchemyError", "delete_index", "open_index", "open_reader"]

@@ -43,9 +43,7 @@ class KnowledgeSearch:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def words(
-        self, terms: Terms, limit: int, sources: Collection[str] | None = None
-    ) -> WordHits:
+    def words(self, terms: Terms, limit: int, sources: Collection[str] | None = None) -> WordHits:
         """Pieces by words, at most `limit`; `sources`: the ones to search, None for all."""
         if not terms:
             return WordHits()
@@ -161,11 +159,11 @@ def _within(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
         return "", {}
     values = {f"s{number}": source for number, source in enumerate(sources)}
     names = ", ".join(f":{name}" for name in values)
-    return (
+    within = (
         " AND words.rowid IN (SELECT p.id FROM files f JOIN pieces p ON p.content = f.content"
-        f" WHERE f.source IN ({names}))",
-        values,
+        f" WHERE f.source IN ({names}))"
     )
+    return within, values
 
 
 def _ranked(
@@ -196,7 +194,9 @@ def _strong(connection: Connection, rare: Sequence[str], ranked: Sequence[int]) 
         return list(ranked)
     found: dict[int, int] = {}
     for word in rare[:8]:
-        statement = f"SELECT rowid FROM words WHERE words MATCH :word AND rowid IN ({_numbers(ranked)})"
+        statement = (
+            f"SELECT rowid FROM words WHERE words MATCH :word AND rowid IN ({_numbers(ranked)})"
+        )
         for one in connection.scalars(text(statement), {"word": word}):
             found[one] = found.get(one, 0) + 1
     return [one for one, count in found.items() if count >= 2]

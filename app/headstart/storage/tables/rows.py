@@ -19,6 +19,7 @@ from headstart.core.chats.parts import (
     OtherPart,
     Part,
     PartKind,
+    PassagePart,
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
@@ -212,7 +213,7 @@ def part_row(part: Part) -> dict[str, Any]:
 
 
 _OTHERS: dict[PartKind, type[OtherPart]] = {
-    kind.kind: kind for kind in (FilePart, ImagePart, ToolCallPart, ToolResultPart)
+    kind.kind: kind for kind in (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart)
 }
 
 

@@ -1,0 +1,1 @@
+"""Questions answered from the user's files: folders, searches, passages for prompts."""

@@ -1,0 +1,78 @@
+"""Finds the passages for a question of a chat. On the event loop's thread.
+
+What was found becomes parts of the question's message and stays there: the prompt only grows, and
+no turn is processed twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from headstart.chat.knowledge.searching import KnowledgeSearching
+from headstart.chat.preferences import Preferences
+from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.values import Chat, Message, Role
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.knowledge.passages import budget, passages, passages_in
+from headstart.core.models.ref import AnyModel
+from headstart.core.settings.inheritance import effective
+
+log = logging.getLogger(__name__)
+
+# passages for one question, and characters of the question before that are looked up as well
+_MOST, _BEFORE = 8, 500
+
+
+class PassageSearch(Struct, frozen=True):
+    """`searched`: the chat names sources. `problem`: the search failed, and why."""
+
+    parts: tuple[PassagePart, ...] = ()
+    searched: bool = False
+    problem: EnvironmentProblem | None = None
+
+
+class PassageFinder:
+    def __init__(
+        self,
+        searching: KnowledgeSearching,
+        preferences: Preferences,
+        context_of: Callable[[AnyModel], int],
+    ) -> None:
+        """`context_of`: tokens of a model's context, 0 if unknown."""
+        self._searching = searching
+        self._preferences = preferences
+        self._context_of = context_of
+
+    def sources(self, chat: Chat, model_key: str) -> tuple[str, ...]:
+        """The folders and files that a chat's questions are answered from."""
+        settings = self._preferences.current
+        chosen = effective(settings, chat.options, model_key, above=chat.above).files_from
+        known = set(settings.knowledge.sources)
+        return tuple(one for one in chosen if one in known)
+
+    async def find(
+        self, chat: Chat, branch: Sequence[Message], text: str, model: AnyModel
+    ) -> PassageSearch:
+        """The passages for a question after `branch`."""
+        sources = self.sources(chat, model.key)
+        if not sources or not text.strip():
+            return PassageSearch()
+        try:
+            found = await self._searching.find(_question(branch, text), sources, _MOST)
+        except EnvironmentProblem as problem:
+            log.warning("a question's search failed: %s", problem.for_log)
+            return PassageSearch(searched=True, problem=problem)
+        earlier = [one for message in branch for one in passages_in(message.parts)]
+        tokens = budget(self._context_of(model))
+        return PassageSearch(tuple(passages(found.answers, earlier, tokens)), True)
+
+
+def _question(branch: Sequence[Message], text: str) -> str:
+    """The question, behind the one before if it is too short to stand alone: “and in 2024?”"""
+    if len(text.split()) > 4 or len(text) > 40:
+        return text
+    last = next((one.text for one in reversed(branch) if one.role is Role.USER), "")
+    return f"{last[:_BEFORE]}\n{text}" if last.strip() else text

@@ -1,0 +1,162 @@
+"""The folders and files that questions are answered from: added, removed, looked at, searched.
+
+On the event loop's thread. Sources are in the settings; the index can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from headstart.chat.background import Background
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import KnowledgeChanged
+from headstart.chat.knowledge.asking import PassageFinder
+from headstart.chat.knowledge.indexing import Indexing
+from headstart.chat.knowledge.meaning import Meaning
+from headstart.chat.knowledge.searching import KnowledgeSearching
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.knowledge.values import SourceState
+from headstart.core.models.ref import AnyModel
+from headstart.core.text.whole import is_text
+from headstart.knowledge.scan import scan
+from headstart.storage.knowledge.index import KnowledgeIndex
+
+# files of a folder from which on the user is asked before they are read
+MANY = 2_000
+# seconds between two looks at the folders of the open chat
+LOOK_SECONDS = 30.0
+
+
+class FolderSize(Struct, frozen=True):
+    """A folder before it is added."""
+
+    path: str
+    files: int
+    size: int
+
+    @property
+    def many(self) -> bool:
+        return self.files > MANY
+
+
+class Knowledge:
+    def __init__(
+        self,
+        index: KnowledgeIndex,
+        indexing: Indexing,
+        meaning: Meaning,
+        searching: KnowledgeSearching,
+        preferences: Preferences,
+    ) -> None:
+        self._index = index
+        self.indexing = indexing
+        self.meaning = meaning
+        self.searching = searching
+        self._preferences = preferences
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self._preferences.current.knowledge.sources
+
+    @property
+    def size(self) -> int:
+        """Bytes of the index on disk."""
+        return self._index.size
+
+    async def measure(self, path: str) -> FolderSize:
+        """The files of a folder or file that could be added. Raises EnvironmentProblem."""
+        if not is_text(path):
+            raise EnvironmentProblem("knowledge-odd-name", name=path)
+        found = await asyncio.to_thread(scan, Path(path))
+        if found.away:
+            raise EnvironmentProblem("knowledge-away", name=path)
+        return FolderSize(path, len(found.stamps), sum(one.size for one in found.stamps))
+
+    def add(self, path: str) -> None:
+        """Add a folder or a file, and read it. One that is inside another source, or has one
+        inside, is a source of its own."""
+        path = os.path.abspath(path)  # noqa: PTH100 - links in it stay as the user named them
+        if path not in self.sources:
+            self._set_sources((*self.sources, path))
+        self.indexing.look([path])
+
+    async def remove(self, path: str) -> None:
+        """Remove a source, and its text from the index; its files stay."""
+        self._set_sources(tuple(one for one in self.sources if one != path))
+        await self.indexing.forget(path)
+
+    def look(self, sources: tuple[str, ...] | None = None) -> None:
+        """Look for changed files, in all sources or in these."""
+        wanted = self.sources if sources is None else sources
+        self.indexing.look([one for one in wanted if one in self.sources])
+
+    def wake(self) -> None:
+        """Look at all sources, now that the window is shown."""
+        self.look()
+        self.meaning.go_on()
+
+    async def states(self) -> list[SourceState]:
+        """The state of each source, in their order."""
+        embedder = await self.meaning.number() if self.sources else None
+        found = []
+        for source in self.sources:
+            state = self.indexing.states.get(source, SourceState(source))
+            if self._index.exists:
+                state = await self.indexing.count(source, embedder)
+            found.append(state)
+        return found
+
+    async def rebuild(self) -> None:
+        """Delete the index, and read all files again."""
+        await self.indexing.stop()
+        await self._index.delete()
+        self.indexing.states.clear()
+        self.look()
+
+    async def close(self) -> None:
+        await self.meaning.close()
+        await self.indexing.close()
+        await asyncio.to_thread(self._index.close)
+
+    def _set_sources(self, sources: tuple[str, ...]) -> None:
+        now = self._preferences.current.knowledge
+        self._preferences.update(knowledge=replace(now, sources=sources))
+
+
+class KnowledgeWork(Struct, frozen=True):
+    knowledge: Knowledge
+    passages: PassageFinder
+
+
+def make_knowledge(
+    path: Path | None,
+    models: Models,
+    preferences: Preferences,
+    background: Background,
+    broadcast: Broadcast,
+    busy: Callable[[], bool],
+    context_of: Callable[[AnyModel], int],
+) -> KnowledgeWork:
+    """`busy`: the engine works for somebody; `context_of`: tokens of a model's context."""
+    index = KnowledgeIndex(path)
+    meaning = Meaning(index, models, preferences, background, broadcast, busy)
+    indexing = Indexing(index, broadcast, background)
+    searching = KnowledgeSearching(index, meaning)
+
+    def on_change(change: KnowledgeChanged) -> None:
+        # passages that are new have no vector yet
+        state = indexing.states.get(change.source)
+        if state is not None and not state.waiting:
+            meaning.go_on()
+
+    broadcast.on(KnowledgeChanged, on_change)
+    knowledge = Knowledge(index, indexing, meaning, searching, preferences)
+    return KnowledgeWork(knowledge, PassageFinder(searching, preferences, context_of))

@@ -1,0 +1,81 @@
+"""Searches of the user's files by words and meaning. On the event loop's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from headstart.chat.knowledge.meaning import Meaning, MeantQuestion
+from headstart.core.knowledge.ranking import joined
+from headstart.core.knowledge.terms import Terms, terms_of
+from headstart.core.knowledge.values import KnowledgeHit
+from headstart.storage.knowledge.index import IndexReader, KnowledgeIndex
+
+# hits of each list that are joined
+_EACH = 60
+
+
+class KnowledgeFound(Struct, frozen=True):
+    """Passages, best first. `meant`: meanings were compared; `weak`: ids of pieces that only
+    resemble the question: below the floor."""
+
+    hits: tuple[KnowledgeHit, ...] = ()
+    meant: bool = False
+    weak: frozenset[int] = frozenset()
+
+    @property
+    def answers(self) -> tuple[KnowledgeHit, ...]:
+        """The passages above the floor."""
+        return tuple(one for one in self.hits if one.piece not in self.weak)
+
+
+class KnowledgeSearching:
+    def __init__(self, index: KnowledgeIndex, meaning: Meaning) -> None:
+        self._index = index
+        self._meaning = meaning
+
+    async def find(
+        self,
+        question: str,
+        sources: Collection[str] | None = None,
+        limit: int = 10,
+        by_meaning: bool = True,
+    ) -> KnowledgeFound:
+        """Passages for a question; `sources`: the ones to search, None for all. Raises
+        EnvironmentProblem."""
+        terms = terms_of(question)
+        if not self._index.exists or not (terms or question.strip()):
+            return KnowledgeFound()
+        meant = await self._meaning.question(question) if by_meaning else None
+        return await self._index.search(lambda reader: _find(reader, terms, meant, sources, limit))
+
+    async def whole(self, digest: str) -> str | None:
+        """The indexed text of a file's bytes; None if the index does not have it."""
+        if not self._index.exists:
+            return None
+        return await self._index.search(lambda reader: reader.search.whole(bytes.fromhex(digest)))
+
+
+def _find(
+    reader: IndexReader,
+    terms: Terms,
+    meant: MeantQuestion | None,
+    sources: Collection[str] | None,
+    limit: int,
+) -> KnowledgeFound:
+    """On the search thread."""
+    words = reader.search.words(terms, _EACH, sources)
+    near: list[tuple[int, float]] = []
+    if meant is not None:
+        import numpy as np
+
+        vector = np.frombuffer(meant.vector, np.float32)
+        near = reader.meant(meant.embedder).nearest(vector, _EACH, sources)
+    ids = joined(words.ranked, [piece for piece, _ in near], words.exact)[:limit]
+    strong = {*words.exact, *words.strong}
+    if meant is not None:
+        strong.update(piece for piece, cosine in near if cosine >= meant.floor)
+    hits = reader.search.hits(ids, words.exact)
+    weak = frozenset(one.piece for one in hits if one.piece not in strong)
+    return KnowledgeFound(tuple(hits), meant is not None, weak)

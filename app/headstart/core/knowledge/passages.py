@@ -1,0 +1,97 @@
+"""The passages that a question is given, numbered through the whole chat. Pure.
+
+A number never changes its meaning, so that nothing earlier in the prompt does: a passage that was
+given before keeps its number, and is not given again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from headstart.core.chats.attachments import about_tokens
+from headstart.core.chats.parts import Part, PassagePart
+from headstart.core.knowledge.values import KnowledgeHit
+
+# most tokens of the passages for one question, and the share of a context that they may take
+MOST_TOKENS, SHARE = 4_000, 0.2
+
+
+def budget(context: int) -> int:
+    """Tokens for passages in a context of this size; 0: unknown."""
+    return MOST_TOKENS if not context else min(MOST_TOKENS, int(context * SHARE))
+
+
+def joined_hits(hits: Sequence[KnowledgeHit]) -> list[KnowledgeHit]:
+    """Hits that touch in the same text become one, at the place of the better one."""
+    found: list[KnowledgeHit] = []
+    for hit in hits:
+        for number, other in enumerate(found):
+            if other.place.digest != hit.place.digest:
+                continue
+            first, second = sorted((other, hit), key=lambda one: one.place.start)
+            if first.place.end == second.place.start:
+                place = replace(first.place, end=second.place.end)
+                found[number] = replace(
+                    first,
+                    place=place,
+                    text=first.text + second.text,
+                    exact=first.exact or second.exact,
+                )
+                break
+        else:
+            found.append(hit)
+    return found
+
+
+def passages(
+    hits: Sequence[KnowledgeHit], earlier: Iterable[PassagePart], tokens: int
+) -> list[PassagePart]:
+    """Parts for a question, best first, of at most `tokens` (estimated); `earlier`: those that the
+    chat has already."""
+    given = list(earlier)
+    number = max((one.number for one in given), default=0)
+    found: list[PassagePart] = []
+    for hit in joined_hits(hits):
+        place = hit.place
+        before = next(
+            (
+                one
+                for one in given
+                if one.digest == place.digest and one.start <= place.start and place.end <= one.end
+            ),
+            None,
+        )
+        if before is not None:
+            found.append(replace(before, text="", again=True))
+            continue
+        cost = about_tokens(hit.text)
+        if cost > tokens and found:
+            continue
+        tokens -= cost
+        number += 1
+        part = PassagePart(
+            number,
+            place.name,
+            # spaces at the ends are no part of the place
+            hit.text.strip(),
+            place.source,
+            place.path,
+            place.digest,
+            place.start + len(hit.text) - len(hit.text.lstrip()),
+            place.start + len(hit.text.rstrip()),
+            place.page,
+            place.line,
+            hit.heading,
+        )
+        found.append(part)
+        given.append(part)
+        if tokens <= 0:
+            break
+    return found
+
+
+def passages_in(parts: Iterable[Part]) -> list[PassagePart]:
+    """The passages given in parts, without the mentions of earlier ones."""
+    return [one for one in parts if isinstance(one, PassagePart) and not one.again]
