@@ -185,10 +185,7 @@ def make_services(
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
     tools = make_tools(databases, finding, preferences, branches, (models, local.answerer), lent)
-    knowledge = make_knowledge(
-        weights.knowledge, models, preferences, background, broadcast,
-        lambda: runner.working, lambda model: local.loader.contexts.get(model.key, 0),
-    )  # fmt: skip
+    knowledge = make_knowledge(weights.knowledge, models, parts[2:], (runner, local.loader))
     answering = Answering(models, local.answerer, remote, tools.desk, knowledge.passages)
     choices = Choices(databases, answering, preferences, prefixes)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)

@@ -34,7 +34,7 @@ class Wanted(Struct, array_like=True):
     data: bytes
 
 
-class Answer(Struct, array_like=True):
+class PiecesAnswer(Struct, array_like=True):
     """`problem`: a stored Told; `log`: the kind of an exception that is a bug."""
 
     found: ReadFile | None
@@ -72,19 +72,21 @@ def main() -> int:
     return 0
 
 
-def _answer(wanted: Wanted) -> Answer:
+def _answer(wanted: Wanted) -> PiecesAnswer:
     name = wanted.name
     try:
         from headstart.extraction.reading import read
 
         found = read(wanted.data, name, lambda _done, _total: None)
-        return Answer(in_pieces(found))
+        return PiecesAnswer(in_pieces(found))
     except EnvironmentProblem as problem:
-        return Answer(None, problem.told.stored)
+        return PiecesAnswer(None, problem.told.stored)
     except MemoryError:
-        return Answer(None, told("attachment-too-large", name=name).stored)
+        return PiecesAnswer(None, told("attachment-too-large", name=name).stored)
     except Exception as error:
-        return Answer(None, told("attachment-crashed", name=name).stored, type(error).__name__)
+        return PiecesAnswer(
+            None, told("attachment-crashed", name=name).stored, type(error).__name__
+        )
 
 
 def in_pieces(found: Extracted) -> ReadFile:

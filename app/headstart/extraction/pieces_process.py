@@ -17,7 +17,7 @@ from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import ReadFile
 from headstart.core.told import from_stored
-from headstart.extraction.pieces_child import OPTION, Answer, Wanted, receive, send
+from headstart.extraction.pieces_child import OPTION, PiecesAnswer, Wanted, receive, send
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class PieceReader:
         self._read += 1
         if self._read >= _MOST:
             self._end()
-        return _found(msgspec.msgpack.decode(frame, type=Answer), name)
+        return _found(msgspec.msgpack.decode(frame, type=PiecesAnswer), name)
 
     def rest(self) -> None:
         """End the child; the next file starts another one."""
@@ -106,7 +106,7 @@ class PieceReader:
                     stream.close()
 
 
-def _found(answer: Answer, name: str) -> ReadFile:
+def _found(answer: PiecesAnswer, name: str) -> ReadFile:
     if answer.log:
         log.error("a file could not be read for the index: %s", answer.log)
     if answer.found is not None:

@@ -9,11 +9,13 @@ from headstart.core.chats.parts import (
     FilePart,
     ImagePart,
     OtherPart,
+    PassagePart,
     ToolCallPart,
     ToolResultPart,
 )
 from headstart.core.text.locale import locale
 from headstart.core.text.shown import size_text
+from headstart.ui.source_words import passage_place
 from headstart.ui.wording import say
 
 
@@ -90,5 +92,7 @@ def part_words(part: OtherPart) -> str:
             return say("window.tool-failed", name=part.name)
         case ToolResultPart():
             return say("window.tool-result", name=part.name)
+        case PassagePart():
+            return say("window.passage", number=part.number, place=passage_place(part))
         case _:
             return say("window.unknown-part", name=part.name)

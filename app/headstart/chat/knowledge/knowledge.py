@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.chat.answering.loading import Loader
 from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import KnowledgeChanged
 from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.knowledge.indexing import Indexing
-from headstart.chat.knowledge.meaning import Meaning
+from headstart.chat.knowledge.meaning import Beside, Meaning
 from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import SourceState
-from headstart.core.models.ref import AnyModel
 from headstart.core.text.whole import is_text
+from headstart.engine.runner import Runner
 from headstart.knowledge.scan import scan
 from headstart.storage.knowledge.index import KnowledgeIndex
 
@@ -139,15 +139,14 @@ class KnowledgeWork(Struct, frozen=True):
 def make_knowledge(
     path: Path | None,
     models: Models,
-    preferences: Preferences,
-    background: Background,
-    broadcast: Broadcast,
-    busy: Callable[[], bool],
-    context_of: Callable[[AnyModel], int],
+    parts: tuple[Preferences, Broadcast, Background],
+    engine: tuple[Runner, Loader],
 ) -> KnowledgeWork:
-    """`busy`: the engine works for somebody; `context_of`: tokens of a model's context."""
+    preferences, broadcast, background = parts
+    runner, loader = engine
+    beside = Beside(background, broadcast, lambda: runner.working)
     index = KnowledgeIndex(path)
-    meaning = Meaning(index, models, preferences, background, broadcast, busy)
+    meaning = Meaning(index, models, preferences, beside)
     indexing = Indexing(index, broadcast, background)
     searching = KnowledgeSearching(index, meaning)
 
@@ -159,4 +158,7 @@ def make_knowledge(
 
     broadcast.on(KnowledgeChanged, on_change)
     knowledge = Knowledge(index, indexing, meaning, searching, preferences)
-    return KnowledgeWork(knowledge, PassageFinder(searching, preferences, context_of))
+    passages = PassageFinder(
+        searching, preferences, lambda model: loader.contexts.get(model.key, 0)
+    )
+    return KnowledgeWork(knowledge, passages)

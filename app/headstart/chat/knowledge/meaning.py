@@ -46,23 +46,28 @@ class MeantQuestion(Struct, frozen=True):
     floor: float
 
 
+class Beside(Struct, frozen=True):
+    """The rest of the program, as background work sees it. `busy`: the engine works for
+    somebody."""
+
+    background: Background
+    broadcast: Broadcast
+    busy: Callable[[], bool]
+
+
 class Meaning:
     def __init__(
         self,
         index: KnowledgeIndex,
         models: Models,
         preferences: Preferences,
-        background: Background,
-        broadcast: Broadcast,
-        busy: Callable[[], bool],
+        beside: Beside,
     ) -> None:
-        """`busy`: the engine works for somebody."""
         self._index = index
         self._models = models
         self._preferences = preferences
-        self._background = background
-        self._broadcast = broadcast
-        self._busy = busy
+        self._background, self._broadcast = beside.background, beside.broadcast
+        self._busy = beside.busy
         self._battery = Battery()
         self._thread: EmbeddingThread | None = None
         self._task: asyncio.Task[None] | None = None
@@ -71,7 +76,7 @@ class Meaning:
         # numbers of the models, and vectors of unrelated texts, by content
         self._numbers: dict[str, int] = {}
         self._unrelated: dict[str, list[bytes]] = {}
-        broadcast.on(ModelsChanged, lambda _change: self._look_again())
+        self._broadcast.on(ModelsChanged, lambda _change: self._look_again())
 
     @property
     def working(self) -> bool:

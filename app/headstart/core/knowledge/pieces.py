@@ -35,7 +35,7 @@ _LONGEST_HEADING, _DEEPEST = 120, 6
 BETWEEN_HEADINGS = " › "
 
 
-class Piece(Struct, frozen=True):
+class CutPiece(Struct, frozen=True):
     """Characters `start` to `end` of a text, in code points. `page`: from 1 on, 0 for a text
     without pages; `line`: from 1 on, in its page. `heading`: the headings above it."""
 
@@ -54,7 +54,7 @@ class _Block(Struct):
     title: str = ""
 
 
-def cut(text: str, pages: bool = False) -> list[Piece]:
+def cut(text: str, pages: bool = False) -> list[CutPiece]:
     """The pieces of a text; `pages`: its pages are separated by PAGE_BREAK. [] for no text."""
     if not text.strip():
         return []
@@ -95,7 +95,7 @@ def meant(heading: str, text: str) -> str:
     return "\n".join((BETWEEN_HEADINGS.join(shown), body)) if shown else body
 
 
-def _placed(text: str, spans: list[tuple[int, int, str]], pages: bool) -> list[Piece]:
+def _placed(text: str, spans: list[tuple[int, int, str]], pages: bool) -> list[CutPiece]:
     """The pieces with the page and the line of their first visible character."""
     found, page, line, at = [], 1, 1, 0
     for start, end, heading in spans:
@@ -108,7 +108,7 @@ def _placed(text: str, spans: list[tuple[int, int, str]], pages: bool) -> list[P
         else:
             line += text.count("\n", at, first)
         at = first
-        found.append(Piece(start, end, page if pages else 0, line, heading))
+        found.append(CutPiece(start, end, page if pages else 0, line, heading))
     return found
 
 

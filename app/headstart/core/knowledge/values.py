@@ -12,7 +12,7 @@ from headstart.core.told import Told
 
 
 class PieceRow(Struct, frozen=True, array_like=True):
-    """A piece as the index stores it: see `pieces.Piece`. `heading` and `folded` are in the form
+    """A piece as the index stores it: see `pieces.CutPiece`. `heading` and `folded` are in the form
     of `folding.fold`; `digest`: 16 bytes of the headings and the text, for vectors."""
 
     start: int
@@ -89,8 +89,8 @@ class KnowledgeHit(Struct, frozen=True):
 
 
 class SourceState(Struct, frozen=True):
-    """What the index has of a source. `waiting`: files not read yet; `left_out`: numbers by
-    reason; `away`: the folder cannot be reached; `problem`: of the source itself."""
+    """Progress and contents of a source in the index. `waiting`: files not read yet; `left_out`:
+    numbers by reason; `away`: the folder cannot be reached; `problem`: of the source itself."""
 
     source: str
     files: int = 0

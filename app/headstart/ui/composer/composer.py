@@ -22,6 +22,8 @@ from headstart.ui.composer.buttons import ComposerButtons
 from headstart.ui.composer.edit import GrowingEdit
 from headstart.ui.composer.ring import ContextRing
 from headstart.ui.composer.slash_menu import SlashMenu
+from headstart.ui.composer.source_chips import SourceChips
+from headstart.ui.composer.source_menu import SourceMenu
 from headstart.ui.composer.tool_chips import ToolChips
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.composing import commit_focused, word_in
@@ -70,10 +72,12 @@ class Composer(QFrame):
         self.button.clicked.connect(self._on_button)
         self.attachments = AttachmentRow(self)
         self.tool_chips = ToolChips(self)
+        self.source_chips = SourceChips(self)
         self.below = ComposerButtons(self)
         self.attach, self.prompts, self.tools = self.below.all
         self.attach.clicked.connect(self.attach_requested)
         self.slash = SlashMenu(self.edit)
+        self.source_menu = SourceMenu(self.edit)
         self.context = ContextRing(self)
         self.ahead = ElidedLabel("", self, name="ahead")
         row = QHBoxLayout()
@@ -90,6 +94,7 @@ class Composer(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 10, 10)
         layout.setSpacing(8)
+        layout.addWidget(self.source_chips)
         layout.addWidget(self.tool_chips)
         layout.addWidget(self.attachments)
         layout.addWidget(self.edit)

@@ -24,6 +24,8 @@ def connect(
     open_chat.sending_changed.connect(composer.set_sending)
     controllers.reply.writing_changed.connect(composer.set_writing)
     controllers.tools.costs_known.connect(composer.set_tools)
+    controllers.knowledge.chosen.connect(composer.source_chips.show_sources)
+    composer.source_menu.offer(lambda: controllers.knowledge.sources)
     _connect_attachments(composer, opener, controllers, preferences)
 
 

@@ -21,6 +21,7 @@ from headstart.ui.controllers.folders import FoldersController
 from headstart.ui.controllers.formats import FormatsController
 from headstart.ui.controllers.getting import GettingController
 from headstart.ui.controllers.installed import InstalledController
+from headstart.ui.controllers.knowledge import KnowledgeController
 from headstart.ui.controllers.model_list import ModelListController
 from headstart.ui.controllers.models import ModelsController
 from headstart.ui.controllers.pictures import PicturesController
@@ -75,6 +76,7 @@ class Controllers(Struct, frozen=True):
     updates: UpdatesController
     reporting: ReportingController
     tools: ToolsController
+    knowledge: KnowledgeController
     server: ServerController
 
     def start(self) -> None:
@@ -93,6 +95,7 @@ class Controllers(Struct, frozen=True):
         self.installed.look()
         self.chat_list.watch()
         self.updates.wake()
+        self.knowledge.list()
 
     async def settle(self, seconds: float = 30) -> None:
         """Wait for all requested work, up to `seconds`; at the end, and in tests."""
@@ -127,9 +130,7 @@ def make_controllers(services: Services) -> Controllers:
         transfer=TransferController(services.importing, services.exporting, tasks),
         backups=BackupsController(services.backups, tasks),
         chat_list=chat_list,
-        conversation=ConversationController(
-            services.conversation, services.replies, local.ahead, open_chat, consent
-        ),
+        conversation=ConversationController(*talk[:2], local.ahead, open_chat, consent),
         queue=QueueController(talk, open_chat, consent, tasks, broadcast),
         versions=VersionsController(
             services.versions, services.conversation, services.replies, open_chat, consent
@@ -155,6 +156,7 @@ def make_controllers(services: Services) -> Controllers:
         updates=UpdatesController(services.updates, tasks),
         reporting=ReportingController(services.reporting, tasks),
         tools=ToolsController(services.tools, services.attaching, open_chat, tasks, broadcast),
+        knowledge=KnowledgeController(services.knowledge, open_chat, tasks, broadcast),
         server=ServerController(services.serving, tasks, broadcast),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),

@@ -37,6 +37,7 @@ from headstart.core.settings.schema import (
 from headstart.ui.inspector.answer_format_panel import AnswerFormatPanel
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.holding import Holding, decisions
+from headstart.ui.inspector.knowledge_panel import KnowledgePanel
 from headstart.ui.inspector.overview import Overview
 from headstart.ui.inspector.own import OwnRow
 from headstart.ui.inspector.prefix_panel import PrefixPanel
@@ -153,6 +154,7 @@ class Inspector(QFrame):
             "speculation": Fold(say("inspector.drafting-details"), self._body, resets=True),
             "sampling": self.sampling.more,
             "tools": Fold(say("inspector.tools"), self._body),
+            "knowledge": Fold(say("inspector.knowledge"), self._body),
             "prefix": Fold(say("inspector.prompt-cache"), self._body),
             "context": Fold(say("inspector.when-context-full"), self._body),
         }
@@ -164,6 +166,10 @@ class Inspector(QFrame):
         self.tools.servers.chosen.connect(lambda choice: self._set(tools_from=choice))
         self.tools.summary_changed.connect(self.folds["tools"].set_summary)
         self.folds["tools"].put(self.tools)
+        self.knowledge = KnowledgePanel(self.folds["knowledge"])
+        self.knowledge.chosen.connect(lambda choice: self._set(files_from=choice))
+        self.knowledge.summary_changed.connect(self.folds["knowledge"].set_summary)
+        self.folds["knowledge"].put(self.knowledge)
         self.prefix = PrefixPanel(self.folds["prefix"])
         self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
         self._when_full = OwnRow(
@@ -294,6 +300,8 @@ class Inspector(QFrame):
         self.folds["tools"].set_own(bool(own.tools) or own.tools_from is not None)
         self.tools.set_on(own.tools)
         self.tools.servers.set_choice(self.holding.effective.tools_from)
+        self.folds["knowledge"].set_own(own.files_from is not None)
+        self.knowledge.set_choice(self.holding.effective.files_from)
         self.folds["context"].set_summary(self.when_full.currentText())
         self.speculation.set_server(self.holding.model, self.holding.effective.sampling.temperature)
         self.folds["speculation"].set_own(own.speculation is not None)

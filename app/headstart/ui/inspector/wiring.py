@@ -49,6 +49,9 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
     speculation.measured.connect(panel.set_calibrated)
     controllers.prefixes.listed.connect(prefix.set_use)
     controllers.tools.costs_known.connect(inspector.tools.set_costs)
+    controllers.knowledge.listed.connect(
+        lambda state: inspector.knowledge.show_sources(state.sources)
+    )
     ToolsChooser(inspector, controllers)
 
 

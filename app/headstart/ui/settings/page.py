@@ -33,6 +33,7 @@ from headstart.ui.settings.expert_page import EngineRows, ExpertPage
 from headstart.ui.settings.files_page import FilesPage
 from headstart.ui.settings.form import Page, SettingEntry
 from headstart.ui.settings.general_page import GeneralPage, SamplingRows
+from headstart.ui.settings.knowledge_page import KnowledgePage
 from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.privacy_page import PrivacyPage
 from headstart.ui.settings.server_page import ServerPage
@@ -54,6 +55,7 @@ _ICONS = {
     "servers": "globe",
     "server": "server",
     "tools": "wrench",
+    "knowledge": "book-open",
     "privacy": "shield",
     "shortcuts": "keyboard",
     "expert": "sliders-horizontal",
@@ -83,6 +85,7 @@ class SettingsPage(QWidget):
         self.servers = ServersPage(settings, self)
         self.server = ServerPage(settings, self._tell, self)
         self.tools = ToolsPage(settings, self)
+        self.knowledge = KnowledgePage(settings, self._tell, self)
         self.privacy = PrivacyPage(settings, self._tell, self)
         self.shortcuts = ShortcutsPage(settings, keys, self)
         self.expert = ExpertPage(settings, self.engine, self.numbers, self)

@@ -36,11 +36,13 @@ class SettingsOpener(QObject):
         self._tools = controllers.tools
         self._tool_servers = controllers.tools.servers
         self._server = controllers.server
+        self._knowledge = controllers.knowledge
         self._reload = controllers.models.reload
         self._preferences = preferences
         # every key of the window, for the page that lists them
         self.keys: Callable[[], Keys] = tuple
         self.page: SettingsPage | None = None
+        self._shown_knowledge = preferences.current.knowledge
         preferences.listen(self._on_settings)
         controllers.installed.loaded.connect(lambda _models: self._show_state())
 
@@ -86,10 +88,14 @@ class SettingsOpener(QObject):
             (page.about_wanted, "help.about"),
             (page.tools.guide_wanted, "help.tools"),
             (page.server.guide_wanted, "help.server"),
+            (page.knowledge.guide_wanted, "help.knowledge"),
+            (page.knowledge.search_wanted, "files.search"),
+            (page.knowledge.models_wanted, "models.discover"),
         ):
             signal.connect(lambda name=name: self.command_wanted.emit(name))
         self._connect_servers(page)
         self._connect_server(page)
+        self._connect_knowledge(page)
         self._connect_files(page)
         updates = self._updates
         updates.found.connect(lambda version, _page: self._show_update(_newer(version)))
@@ -142,6 +148,19 @@ class SettingsOpener(QObject):
         page.shown.connect(lambda name: server.watch(name == "server"))
         self.closed.connect(lambda: server.watch(False))
 
+    def _connect_knowledge(self, page: SettingsPage) -> None:
+        knowledge, view = self._knowledge, page.knowledge
+        view.add_requested.connect(knowledge.add)
+        view.remove_requested.connect(knowledge.remove)
+        view.rebuild_requested.connect(knowledge.rebuild)
+        knowledge.listed.connect(
+            lambda state: view.show_index(state.embedder, state.size, state.sources)
+        )
+        knowledge.large_found.connect(
+            lambda large: view.ask_about_large(large.path, large.files, large.size)
+        )
+        page.shown.connect(lambda name: knowledge.list() if name == "knowledge" else None)
+
     def _connect_tools(self, page: SettingsPage) -> None:
         tools, view = self._tool_servers, page.tools
         view.ask_again.connect(self._ask_again)
@@ -188,6 +207,9 @@ class SettingsOpener(QObject):
             self.page.general.updates.show_said(said.text)
 
     def _on_settings(self, settings: Settings) -> None:
+        if settings.knowledge != self._shown_knowledge:
+            self._shown_knowledge = settings.knowledge
+            self._knowledge.settings_changed()
         if self.page is not None:
             self.page.follow(settings)
             self._show_state()

@@ -78,6 +78,8 @@ def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ..
         Command("prompts.open", window.prompts.open, "book-open"),
         Command("composer.focus", edit.setFocus, keys="Ctrl+L"),
         Command("chat.tools", window.show_tools, "wrench"),
+        Command("chat.files", window.show_sources, "book-open"),
+        Command("files.search", window.knowledge.open_search, "search", "Ctrl+Shift+K"),
         Command(
             "reply.answer_tool", window.transcript.walking.answer_call, "hand",
             "Ctrl+Shift+Y"
@@ -150,6 +152,7 @@ def _of_help(window: MainWindow) -> tuple[Command, ...]:
             "shield",
         ),
         Command("help.tools", lambda: helping.guide("tools.md"), "wrench"),
+        Command("help.knowledge", lambda: helping.guide("knowledge.md"), "book-open"),
         Command("help.server", lambda: helping.guide("programs.md"), "server"),
         Command("help.keys", helping.keys, "keyboard", "Ctrl+/"),
         Command("app.news", window.news.open, "info"),

@@ -20,6 +20,7 @@ from headstart.ui.inspector.wiring import SizesOpener
 from headstart.ui.kit.accessible import install
 from headstart.ui.kit.composing import KeepsWords
 from headstart.ui.kit.sheet import sheet_over
+from headstart.ui.knowledge.wiring import KnowledgeOpener
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.shell.help import Help
 from headstart.ui.shell.keyboard import Keyboard
@@ -50,6 +51,7 @@ class MainWindow(Shell):
         self.transfer = TransferOpener(controllers, preferences, self)
         self.dialogs = BranchDialogs(self, controllers)
         self.attachments = AttachmentOpener(controllers.attaching, self)
+        self.knowledge = KnowledgeOpener(self, controllers)
         self.order = OrderDialogs(self, controllers, preferences)
         self.help = Help(self, self.settings, controllers.reporting)
         self.palette_opener = PaletteOpener(self, controllers, self.settings, self.help)

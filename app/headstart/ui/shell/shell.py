@@ -192,6 +192,11 @@ class Shell(QMainWindow):
         """Open the switches of the chat's tools."""
         self._show_fold("tools")
 
+    def show_sources(self) -> None:
+        """Open the switches of the folders and files that the chat's questions are answered
+        from."""
+        self._show_fold("knowledge")
+
     def _show_fold(self, name: str) -> None:
         self.pages.show_chat()
         self.panels.open_inspector()

@@ -73,6 +73,7 @@ def _connect(window: MainWindow, controllers: Controllers, preferences: Preferen
     window.transcript.host.part_opened.connect(window.attachments.show_part)
     window.composer.tools.clicked.connect(window.show_tools)
     window.composer.tool_chips.opened.connect(window.show_tools)
+    _connect_knowledge(window, controllers)
     servers = window.inspector.tools.servers
     servers.add_wanted.connect(lambda: window.settings.open("tools"))
     ToolOffers(window, controllers)
@@ -86,6 +87,25 @@ def _connect(window: MainWindow, controllers: Controllers, preferences: Preferen
     _connect_toasts(window, controllers)
     _connect_gain(window, controllers, view)
     _connect_settings(window, controllers, preferences, view)
+
+
+def _connect_knowledge(window: MainWindow, controllers: Controllers) -> None:
+    knowledge, panel = window.knowledge, window.inspector.knowledge
+    window.transcript.host.part_opened.connect(knowledge.open_passage)
+    window.composer.source_chips.opened.connect(window.show_sources)
+    window.composer.source_menu.chosen.connect(knowledge.switch_on)
+    panel.add_wanted.connect(lambda: window.settings.open("knowledge"))
+    knowledge.sources_chosen.connect(panel.chosen)
+
+    def write(text: str) -> None:
+        window.pages.show_chat()
+        window.composer.edit.insertPlainText(text)
+        window.composer.edit.setFocus()
+
+    knowledge.text_wanted.connect(write)
+    controllers.knowledge.nothing_found.connect(
+        lambda why: window.toast.show_text(why or say("shell.nothing-in-files"))
+    )
 
 
 def _connect_context(window: MainWindow, controllers: Controllers) -> None:

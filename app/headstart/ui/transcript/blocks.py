@@ -27,12 +27,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.chats.parts import Origin, OriginRun
+from headstart.core.chats.parts import Origin, OriginRun, OtherPart
 from headstart.core.text.units import from_units, spans_in_units
 from headstart.ui.kit import theme
 from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.boxes import paint_boxes
+from headstart.ui.transcript.cited import CitedMark, cited_at, cited_selections, cited_tip
 from headstart.ui.transcript.document_text import objects_of, text_between
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
@@ -59,6 +60,12 @@ class BlockHost(Protocol):
     def found_in(self, block: TextBlock) -> list[tuple[int, int, bool]]:
         """Search matches: from, to, and True for the current one."""
         ...
+
+    def cited_in(self, block: TextBlock) -> list[CitedMark]:
+        """Marks of passages in a reply."""
+        ...
+
+    def open_part(self, part: OtherPart) -> None: ...
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None: ...
 
@@ -192,6 +199,7 @@ class TextBlock(QWidget):
             colours = theme.current()
             fill = colours.found_now if current else colours.found
             marks.append(self._marked(begin, end, QColor(fill)))
+        marks += cited_selections(self.document, self.host.cited_in(self))
         selected = self.host.selection_in(self)
         if selected:
             marks.append(self._marked(*selected, palette.color(QPalette.ColorRole.Highlight)))
@@ -219,15 +227,23 @@ class TextBlock(QWidget):
             self.host.drag(event)
             return
         url = self._link_at(event.position())
-        self.setCursor(Qt.CursorShape.PointingHandCursor if url else Qt.CursorShape.IBeamCursor)
+        cited = cited_at(self.document, event.position() - self.offset(), self.host.cited_in(self))
+        hand = url or cited is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.IBeamCursor)
+        self.setToolTip("" if cited is None else cited_tip(cited))
         self.host.link_hovered(url)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             super().mouseReleaseEvent(event)
             return
+        if self.host.selection_in(self) is not None:
+            return
         url = self._link_at(event.position())
-        if url and self.host.selection_in(self) is None:
+        cited = cited_at(self.document, event.position() - self.offset(), self.host.cited_in(self))
+        if cited is not None:
+            self.host.open_part(cited.part)
+        elif url:
             open_link(url)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:

@@ -4,7 +4,7 @@ thumbnails."""
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import (
@@ -18,19 +18,23 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.chats.parts import FilePart, ImagePart, OtherPart, ToolPart
+from headstart.core.chats.parts import FilePart, ImagePart, OtherPart, PassagePart, ToolPart
 from headstart.core.chats.values import Message, Role
 from headstart.core.text.shown import shortened
 from headstart.ui.attachment import facts_of, part_words
 from headstart.ui.kit import theme
 from headstart.ui.kit.pictures import fitted
 from headstart.ui.kit.tips import plain_tip
+from headstart.ui.source_words import passage_place
+from headstart.ui.wording import say
 
 GAP = 6
 # characters of a file or a tool's result in a tooltip
 MOST_TIP = 600
 # largest size of an image in the transcript
 THUMBNAIL = QSize(320, 240)
+# pixels of a box beside its text
+_PADDING = 40
 
 Thumbnail = Callable[[ImagePart, QSize], "QImage | None"]
 Open = Callable[[OtherPart], None]
@@ -45,7 +49,7 @@ class PartBoxes:
         self._thumbnail = thumbnail
         self._opens = opens
         self._shown: tuple[OtherPart, ...] = ()
-        self.boxes: list[_Box | _Picture] = []
+        self.boxes: list[_Box | _Picture | PassagesBox] = []
         self._right = False
 
     def show(self, message: Message) -> None:
@@ -60,15 +64,24 @@ class PartBoxes:
         for box in self.boxes:
             box.hide()
             box.deleteLater()
-        self.boxes = [self._box(part) for part in others]
+        passages = [part for part in others if isinstance(part, PassagePart)]
+        self.boxes = [self._box(part) for part in others if not isinstance(part, PassagePart)]
+        if passages:
+            box = PassagesBox(passages, self._parent, self._opens)
+            self.boxes.insert(0, box)
+            box.show()
 
     def place(self, y: int, width: int) -> int:
         """Place the boxes from `y` on; return their lower end."""
         for box in self.boxes:
             hint = box.sizeHint()
             box_width = min(hint.width(), width)
-            box.setGeometry(width - box_width if self._right else 0, y, box_width, hint.height())
-            y += hint.height() + GAP
+            height = hint.height()
+            if isinstance(box, PassagesBox):
+                box_width = min(box.most, width)
+                height = box.heightForWidth(box_width)
+            box.setGeometry(width - box_width if self._right else 0, y, box_width, height)
+            y += height + GAP
         return y
 
     def picture_ready(self, digest: str) -> None:
@@ -116,6 +129,43 @@ class _Box(QLabel):
             self._opens(self.part)
         else:
             super().keyPressEvent(event)
+
+
+class PassagesBox(QLabel):
+    """The passages that a question was given, in one line or several: each is a link to its
+    place. `most`: the width in pixels that it needs in one line."""
+
+    def __init__(self, parts: Sequence[PassagePart], parent: QWidget, opens: Open) -> None:
+        super().__init__(parent)
+        self._parts, self._opens = tuple(parts), opens
+        self.setObjectName("partBox")
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.linkActivated.connect(self._open)
+        self.linkHovered.connect(self._hover)
+        colours = theme.current()
+        links = [
+            f'<a href="{place}" style="color:{colours.accent_text};text-decoration:none">'
+            f"[{part.number}]&nbsp;{html.escape(shortened(passage_place(part), 60))}</a>"
+            for place, part in enumerate(parts)
+        ]
+        head = html.escape(say("transcript.from-your-files"))
+        self.setText(f'<span style="color:{colours.quiet}">{head}</span> ' + " · ".join(links))
+        places = [f"[{part.number}] {passage_place(part)}" for part in parts]
+        plain = f"{say('transcript.from-your-files')} {' · '.join(places)}"
+        self.setAccessibleName(plain)
+        self.most = self.fontMetrics().horizontalAdvance(plain) + _PADDING
+
+    def _open(self, link: str) -> None:
+        self._opens(self._parts[int(link)])
+
+    def _hover(self, link: str) -> None:
+        tip = self._parts[int(link)].text if link else ""
+        self.setToolTip(plain_tip(shortened(tip, MOST_TIP)))
 
 
 class _Picture(QWidget):

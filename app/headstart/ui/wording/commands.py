@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "chat.files": "Knowledge of this chat",
+    "files.search": "Search in files…",
+    "help.knowledge": "Guide: knowledge",
     "chat.new": "New chat",
     "chat.new_private": "New private chat: leaves nothing on disk",
     "chat.export": "Export this chat…",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "chip-of-source": "Searches {name}",
+    "source-tip": "{source} is searched for each question. Click to change that.",
+    "folders-and-files": "Folders and files",
     "tools": "Tools",
     "chip-of-server": "{server} · {tools:n tool|tools} · {tokens:n token|tokens}",
     "chip-of-new-server": "{server} · starts with the next message",

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "knowledge": "Knowledge",
+    "no-knowledge": "none",
+    "search-in": "Search in {name}",
+    "about-knowledge": (
+        "For each question, passages are looked up in the folders and files that are on. "
+        "They are added to the message and stay in it."
+    ),
+    "folders-and-files": "Folders and files…",
     "tools": "Tools",
     "from-servers": "From tool servers",
     "tool-servers": "Tool servers…",

@@ -3,6 +3,44 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "knowledge": "Knowledge",
+    "remove-name": "Remove {name}",
+    "sources": "Folders and files",
+    "searched-files": "Searched for passages",
+    "about-sources": (
+        "They stay where they are and are read on this computer only. A chat searches those"
+        " that are switched on in its panel, or that you name with # in a message."
+    ),
+    "add-folder-ellipsis": "Add folder…",
+    "add-files-ellipsis": "Add files…",
+    "search-files-ellipsis": "Search files…",
+    "choose-source-folder": "Choose a folder",
+    "choose-source-files": "Choose files",
+    "no-sources": "None yet. Add a folder of documents, notes or code.",
+    "remove-source": "Remove {source} from the searched folders?",
+    "files-stay": (
+        "Its files stay. Its text is deleted from the index; passages in chats stay there."
+    ),
+    "large-folder": "Read {files:n file|files} ({size:size})?",
+    "add-it": "Read them",
+    "meaning": "Meaning",
+    "about-meaning": (
+        "An embedding model finds passages that say the same in other words. It runs on "
+        "this computer while no reply is written."
+    ),
+    "compare-meanings": "Compare meanings",
+    "find-embedder": "Find an embedding model…",
+    "meaning-off": "Off: passages are found by their words.",
+    "meaning-missing": "No embedding model is installed, so passages are found by their words.",
+    "meaning-later": "Used as soon as there are files and an embedding model.",
+    "meaning-share": "{model}: {share:.0%} of the passages",
+    "index": "Index",
+    "index-size": "Size on disk",
+    "index-has": "{size:size}. It can be deleted at any time: the files are read again.",
+    "make-again": "Make again",
+    "make-index-again": "Make the index again?",
+    "about-making-again": "All files are read again. Searches find less until then.",
+    "more-about-knowledge": "More about knowledge…",
     "tool-servers": "Tool servers",
     "about-tool-servers": (
         "Programs that lend tools to models: files, databases, browsers, trackers. They start when "

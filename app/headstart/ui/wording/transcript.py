@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "from-your-files": "From your files:",
+    "quote-found": "The quote is in this passage.",
+    "quote-not-found": "Not found literally in this passage.",
     "may-model-use": "May the model use “{tool}”?",
     "may-model-use-of-server": "May the model use “{tool}” of {server}?",
     "call-hint-reads": "The server says that this only reads.",

@@ -3,6 +3,27 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "source-away": (
+        "Cannot be reached now. {files:n file is|files are} still searched as last read."
+    ),
+    "source-reading": "{files:n file|files} read, {waiting:,} to go",
+    "source-waits": "Waits to be read",
+    "source-facts": "{files:n file|files}, {pieces:n passage|passages}; looked at {age:age}",
+    "source-facts-now": "{files:n file|files}, {pieces:n passage|passages}; up to date",
+    "left-out": "Left out: {reasons:list}",
+    "left-out-hidden": "{count:n hidden entry|hidden entries}",
+    "left-out-ignored": "{count:n entry|entries} named by .gitignore",
+    "left-out-made": "{count:n folder|folders} made by programs",
+    "left-out-link": "{count:n link|links}",
+    "left-out-kind": "{count:n file|files} without text by kind",
+    "left-out-large": "{count:n file|files} over 64 MB",
+    "left-out-unreadable": "{count:n unreadable file|unreadable files}",
+    "left-out-many": "{count:n file|files} beyond 100,000",
+    "left-out-empty": "{count:n empty file|empty files}",
+    "left-out-no-text": "{count:n file|files} that could not be read",
+    "passage-page": "{name}, page {page}",
+    "passage-line": "{name}, line {line:,}",
+    "passage": "Passage {number}: {place}",
     "tool-servers": "Tool servers",
     "these-servers": "These:",
     "no-text-to-read-scan": "no text to read: a scan",

@@ -1,0 +1,18 @@
+"""Problems with the user's folders and their index: what happened, and what to do."""
+
+from __future__ import annotations
+
+PROBLEMS: dict[str, tuple[str, str]] = {
+    "knowledge-away": (
+        "{name} cannot be reached.",
+        "Connect the disk, or choose another folder.",
+    ),
+    "knowledge-disk": (
+        "The index of your files cannot be used: {reason}.",
+        "Make room on the disk, or make it again under Settings, Knowledge. No chat is lost.",
+    ),
+    "knowledge-odd-name": (
+        "The name of {name} is not valid text.",
+        "Rename the folder, then add it again.",
+    ),
+}

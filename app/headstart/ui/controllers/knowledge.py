@@ -1,0 +1,189 @@
+"""Folders and files that questions are answered from, and searches of them. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatChanged, FilesSearched, KnowledgeChanged, What
+from headstart.chat.knowledge.knowledge import LOOK_SECONDS, FolderSize, KnowledgeWork
+from headstart.chat.knowledge.searching import KnowledgeFound
+from headstart.core.chats.parts import PassagePart
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.knowledge.values import SourceState
+from headstart.ui.kit.tasks import Tasks
+from headstart.ui.open_chat import OpenChat
+
+# progress is shown at most this often, and typing is looked up after a pause of this length
+_SHOWN_MS, _TYPED_MS = 400, 120
+# hits of a search without a model
+MOST_HITS = 40
+
+
+class KnowledgeState(Struct, frozen=True):
+    """All sources; `embedder`: the name of the model that compares meanings, "" without one;
+    `size`: bytes of the index."""
+
+    sources: tuple[SourceState, ...] = ()
+    embedder: str = ""
+    size: int = 0
+
+
+class KnowledgeController(QObject):
+    listed = Signal(KnowledgeState)
+    # the folder is large: the user is asked before it is read
+    large_found = Signal(FolderSize)
+    # the query and what was found
+    found = Signal(str, KnowledgeFound)
+    # the whole text of a passage's file, "" if the index does not have it
+    text_read = Signal(PassagePart, str)
+    # a question of the open chat was answered without passages
+    nothing_found = Signal(str)
+    # the sources that the open chat's questions are answered from
+    chosen = Signal(tuple)
+
+    def __init__(
+        self, work: KnowledgeWork, open_chat: OpenChat, tasks: Tasks, broadcast: Broadcast
+    ) -> None:
+        super().__init__()
+        self._knowledge, self._passages = work.knowledge, work.passages
+        self._open = open_chat
+        self._tasks = tasks
+        self._serial = 0
+        self._query = ""
+        self._due = QTimer(self, singleShot=True, interval=_SHOWN_MS)
+        self._due.timeout.connect(self.list)
+        self._typing = QTimer(self, singleShot=True, interval=_TYPED_MS)
+        self._typing.timeout.connect(lambda: self._tasks.spawn(self._find(self._query)))
+        # other programs change files while the chat is open
+        self._watching = QTimer(self, interval=int(LOOK_SECONDS * 1000))
+        self._watching.timeout.connect(self.look)
+        broadcast.on(KnowledgeChanged, lambda _change: self._soon())
+        broadcast.on(FilesSearched, self._on_searched)
+        broadcast.on(ChatChanged, self._on_chat)
+        open_chat.opened.connect(self.show_chosen)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self._knowledge.sources
+
+    def list(self) -> None:
+        """Emit `listed`."""
+        self._tasks.spawn(self._list())
+
+    def add(self, path: str, asked: bool = False) -> None:
+        """Add a folder or a file; a large one emits `large_found` unless the user was `asked`."""
+        self._tasks.spawn(self._add(path, asked))
+
+    def remove(self, path: str) -> None:
+        self._tasks.spawn(self._remove(path))
+
+    def rebuild(self) -> None:
+        """Delete the index, and read all files again."""
+        self._tasks.spawn(self._rebuild())
+
+    def look(self) -> None:
+        """Look for changed files in the folders of the open chat."""
+        self._knowledge.look(self._of_open_chat())
+
+    def look_everywhere(self) -> None:
+        """Look for changed files in all folders: the window is in front again."""
+        if self._knowledge.sources:
+            self._knowledge.look()
+
+    def settings_changed(self) -> None:
+        """Another model compares meanings now, or none."""
+        self._knowledge.meaning.look_again()
+        self.list()
+
+    def find(self, query: str) -> None:
+        """Search all files for a query that is typed; `found` follows."""
+        self._query = query
+        self._typing.start()
+
+    def read(self, part: PassagePart) -> None:
+        """Read the whole text around a passage; `text_read` follows."""
+        self._tasks.spawn(self._read(part))
+
+    def show_chosen(self) -> None:
+        sources = self._of_open_chat()
+        self.chosen.emit(sources)
+        if sources:
+            self._watching.start()
+        else:
+            self._watching.stop()
+
+    # --- inside --------------------------------------------------------------------------
+
+    def _of_open_chat(self) -> tuple[str, ...]:
+        chat = self._open.chat
+        return self._passages.sources(chat, chat.model or "")
+
+    def _soon(self) -> None:
+        if not self._due.isActive():
+            self._due.start()
+
+    async def _list(self) -> None:
+        states = await self._knowledge.states()
+        model = await self._knowledge.meaning.model() if states else None
+        name = "" if model is None else model.ref.name
+        self.listed.emit(KnowledgeState(tuple(states), name, self._knowledge.size))
+
+    async def _add(self, path: str, asked: bool) -> None:
+        size = await self._knowledge.measure(path)
+        if size.many and not asked:
+            self.large_found.emit(size)
+            return
+        self._knowledge.add(path)
+        await self._list()
+
+    async def _remove(self, path: str) -> None:
+        await self._knowledge.remove(path)
+        self.show_chosen()
+        await self._list()
+
+    async def _rebuild(self) -> None:
+        await self._knowledge.rebuild()
+        await self._list()
+
+    async def _find(self, query: str) -> None:
+        self._serial += 1
+        serial = self._serial
+        for by_meaning in (False, True):
+            # words answer at once, meanings a moment later
+            found = await self._knowledge.searching.find(
+                query, limit=MOST_HITS, by_meaning=by_meaning
+            )
+            if serial != self._serial:
+                return
+            if not by_meaning or found.meant:
+                self.found.emit(query, found)
+
+    async def _read(self, part: PassagePart) -> None:
+        try:
+            text = await self._knowledge.searching.whole(part.digest)
+        except (EnvironmentProblem, ValueError):
+            # a digest from another program's file
+            text = None
+        self.text_read.emit(part, text or "")
+
+    def _on_searched(self, change: FilesSearched) -> None:
+        if change.chat_id != self._open.id:
+            return
+        if change.problem is not None:
+            self.nothing_found.emit(change.problem.text)
+        elif not change.passages:
+            self.nothing_found.emit("")
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        if change.chat_id == self._open.id and change.what in (What.OPTIONS, What.FOLDER):
+            self.show_chosen()
+
+
+def with_source(chosen: Sequence[str], source: str, on: bool) -> tuple[str, ...]:
+    """The chosen sources with one switched on or off."""
+    others = tuple(one for one in chosen if one != source)
+    return (*others, source) if on else others

@@ -1,0 +1,78 @@
+"""Connects passages, searches and chips with the controllers."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QWidget
+
+from headstart.core.chats.parts import PassagePart
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.controllers.knowledge import with_source
+from headstart.ui.kit.one_window import OneWindow
+from headstart.ui.knowledge.passage_window import PassageWindow
+from headstart.ui.knowledge.search_sheet import FileSearchSheet
+
+# the window comes to the front many times a minute
+_FOCUS_MS = 1_000
+
+
+class KnowledgeOpener(QObject):
+    """Opens passages and the search of files over `parent`. Emits the sources that the open chat is
+    to have, and a text for the composer."""
+
+    sources_chosen = Signal(tuple)
+    text_wanted = Signal(str)
+
+    passage: OneWindow[PassageWindow] = OneWindow()
+    search: OneWindow[FileSearchSheet] = OneWindow()
+
+    def __init__(self, parent: QWidget, controllers: Controllers) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._knowledge = controllers.knowledge
+        self._chosen: tuple[str, ...] = ()
+        self._knowledge.text_read.connect(self._show_text)
+        self._knowledge.found.connect(self._show_found)
+        self._knowledge.chosen.connect(self._on_chosen)
+        self._looking = QTimer(self, singleShot=True, interval=_FOCUS_MS)
+        self._looking.timeout.connect(self._knowledge.look_everywhere)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.applicationStateChanged.connect(self._on_state)
+
+    def open_passage(self, part: object) -> None:
+        if not isinstance(part, PassagePart):
+            return
+        window = self.passage = PassageWindow(part, self.search or self._parent)
+        window.open()
+        self._knowledge.read(part)
+
+    def open_search(self) -> None:
+        sheet = self.search = FileSearchSheet(self._parent)
+        sheet.wanted.connect(self._knowledge.find)
+        sheet.opened.connect(self.open_passage)
+        sheet.asked.connect(self._ask)
+        sheet.open()
+
+    def switch_on(self, source: str) -> None:
+        """Answer the open chat's questions from this source as well."""
+        self.sources_chosen.emit(with_source(self._chosen, source, True))
+
+    def _ask(self, query: str, sources: tuple[str, ...]) -> None:
+        self.sources_chosen.emit(tuple(dict.fromkeys((*self._chosen, *sources))))
+        self.text_wanted.emit(query)
+
+    def _on_chosen(self, sources: tuple[str, ...]) -> None:
+        self._chosen = sources
+
+    def _show_text(self, part: PassagePart, text: str) -> None:
+        if self.passage is not None and self.passage.part == part:
+            self.passage.show_text(text)
+
+    def _show_found(self, query: str, found: object) -> None:
+        if self.search is not None:
+            self.search.show_found(query, found)  # type: ignore[arg-type]
+
+    def _on_state(self, state: Qt.ApplicationState) -> None:
+        if state is Qt.ApplicationState.ApplicationActive:
+            self._looking.start()

@@ -1,0 +1,86 @@
+"""Marks of passages in replies: where they are in a block, and their tips. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+
+from headstart.core.chats.parts import PassagePart
+from headstart.core.knowledge.citations import Cited, citations
+from headstart.core.text.shown import shortened
+from headstart.core.text.units import spans_in_units
+from headstart.ui.kit import theme
+from headstart.ui.kit.tips import plain_tip
+from headstart.ui.source_words import passage_place
+from headstart.ui.wording import say
+
+# characters of a passage in a tip
+_MOST_TIP = 700
+
+
+class CitedMark(Struct, frozen=True):
+    """A mark in a block's document: UTF-16 units from `begin` to `end`."""
+
+    begin: int
+    end: int
+    part: PassagePart
+    state: Cited
+
+
+def marks_in(shown: str, passages: Mapping[int, PassagePart]) -> list[CitedMark]:
+    """The marks in a block's text; `passages`: those of the chat, by number."""
+    if "[" not in shown:
+        return []
+    found = citations(shown, {number: part.text for number, part in passages.items()})
+    spans = spans_in_units(shown, [(one.start, one.end, one) for one in found])
+    return [CitedMark(begin, end, passages[one.number], one.state) for begin, end, one in spans]
+
+
+def cited_at(
+    document: QTextDocument, point: QPointF, marks: Sequence[CitedMark]
+) -> CitedMark | None:
+    """The mark under a point of the document."""
+    if not marks:
+        return None
+    at = document.documentLayout().hitTest(point, Qt.HitTestAccuracy.ExactHit)
+    return next((one for one in marks if one.begin <= at < one.end), None)
+
+
+def cited_selections(
+    document: QTextDocument, marks: Sequence[CitedMark]
+) -> list[QAbstractTextDocumentLayout.Selection]:
+    """Marks as an overlay: solid where the quotes are in the passage, dashed where one is not."""
+    colours, found = theme.current(), []
+    for one in marks:
+        cursor, form = QTextCursor(document), QTextCharFormat()
+        cursor.setPosition(one.begin)
+        cursor.setPosition(one.end, QTextCursor.MoveMode.KeepAnchor)
+        form.setForeground(QColor(colours.accent_text))
+        if one.state is Cited.FOUND:
+            form.setBackground(QColor(colours.found))
+        elif one.state is Cited.NOT_FOUND:
+            form.setForeground(QColor(colours.quiet))
+            form.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DashUnderline)
+        part = QAbstractTextDocumentLayout.Selection()
+        part.cursor, part.format = cursor, form
+        found.append(part)
+    return found
+
+
+def cited_tip(mark: CitedMark) -> str:
+    """The place and the text of a passage, and whether a quote is in it."""
+    lines = [passage_place(mark.part), shortened(mark.part.text, _MOST_TIP)]
+    if mark.state is Cited.FOUND:
+        lines.insert(1, say("transcript.quote-found"))
+    elif mark.state is Cited.NOT_FOUND:
+        lines.insert(1, say("transcript.quote-not-found"))
+    return plain_tip("\n\n".join(lines))
