@@ -73,9 +73,12 @@ def _find(
         vector = np.frombuffer(meant.vector, np.float32)
         near = reader.meant(meant.embedder).nearest(vector, _EACH, sources)
     ids = joined(words.ranked, [piece for piece, _ in near], words.exact)[:limit]
-    strong = {*words.exact, *words.strong}
+    strong = set(words.strong)
     if meant is not None:
+        # words alone speak for the passages whose meaning is not known yet
+        strong -= reader.meant(meant.embedder).known
         strong.update(piece for piece, cosine in near if cosine >= meant.floor)
+    strong.update(words.exact)
     hits = reader.search.hits(ids, words.exact)
     weak = frozenset(one.piece for one in hits if one.piece not in strong)
     return KnowledgeFound(tuple(hits), meant is not None, weak)

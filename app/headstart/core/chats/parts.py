@@ -155,7 +155,7 @@ class PassagePart(Struct, frozen=True, omit_defaults=True):
 
     number: int
     name: str
-    text: str = ""
+    text: str
     source: str = ""
     path: str = ""
     digest: str = ""

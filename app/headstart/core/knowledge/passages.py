@@ -55,14 +55,10 @@ def passages(
     found: list[PassagePart] = []
     for hit in joined_hits(hits):
         place = hit.place
-        before = next(
-            (
-                one
-                for one in given
-                if one.digest == place.digest and one.start <= place.start and place.end <= one.end
-            ),
-            None,
-        )
+        # spaces at the ends are no part of the place
+        start = place.start + len(hit.text) - len(hit.text.lstrip())
+        end = place.start + len(hit.text.rstrip())
+        before = next((one for one in given if _covers(one, place.digest, start, end)), None)
         if before is not None:
             found.append(replace(before, text="", again=True))
             continue
@@ -74,13 +70,12 @@ def passages(
         part = PassagePart(
             number,
             place.name,
-            # spaces at the ends are no part of the place
             hit.text.strip(),
             place.source,
             place.path,
             place.digest,
-            place.start + len(hit.text) - len(hit.text.lstrip()),
-            place.start + len(hit.text.rstrip()),
+            start,
+            end,
             place.page,
             place.line,
             hit.heading,
@@ -90,6 +85,10 @@ def passages(
         if tokens <= 0:
             break
     return found
+
+
+def _covers(given: PassagePart, digest: str, start: int, end: int) -> bool:
+    return given.digest == digest and given.start <= start and end <= given.end
 
 
 def passages_in(parts: Iterable[Part]) -> list[PassagePart]:

@@ -99,6 +99,10 @@ class KnowledgeIndex:
             return await asyncio.get_running_loop().run_in_executor(pool, call)
         except EnvironmentProblem:
             raise
+        except RuntimeError as error:
+            if "shutdown" not in str(error):
+                raise
+            raise EnvironmentProblem("database-closed") from error
         except OSError as error:
             raise EnvironmentProblem("knowledge-disk", reason=error.strerror or error) from error
         except Exception as error:

@@ -108,6 +108,8 @@ class MeaningSearch:
     def __init__(self, engine: Engine, embedder: int) -> None:
         self._engine = engine
         self.embedder = embedder
+        # ids of the pieces with a vector, as of the last search
+        self.known: frozenset[int] = frozenset()
         self._pieces: list[int] = []
         self._vectors: list[int] = []
         self._signs: npt.NDArray[np.uint64] | None = None
@@ -178,6 +180,7 @@ class MeaningSearch:
         self._seen = now
         self._allowed.clear()
         self._drop_gone(connection)
+        self.known = frozenset(self._pieces)
 
     def _drop_gone(self, connection: Connection) -> None:
         """Leave out pieces that were removed since."""

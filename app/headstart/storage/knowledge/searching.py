@@ -7,6 +7,7 @@ ranked within milliseconds.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection, Sequence
 
@@ -26,6 +27,10 @@ _RANKED = 12_000
 # hits with all exact terms that are looked at; with more than these, names in a question of several
 # words tell nothing
 _LOOKED_AT, _NAMED, _NAMED_SHARE = 200, 20, 0.03
+# the share of pieces with a rare word
+_FEW = 0.005
+# the share of a question's information that an answer has at least
+_ENOUGH = 0.33
 # the share of a heading's words in the rank, beside those of the text
 _HEADING, _TEXT = 0.6, 1.0
 
@@ -49,9 +54,9 @@ class KnowledgeSearch:
             return WordHits()
         with self._engine.connect() as connection:
             total = connection.scalar(text("SELECT max(id) FROM pieces")) or 0
-            rare = _rare(connection, terms.words, total)
+            words = _counted(connection, terms.words, total)
             within, values = _within(sources)
-            match = " OR ".join(map(widened, rare))
+            match = " OR ".join(word.phrase for word in _rare(words, total))
             ranked = _ranked(connection, match, within, values, limit)
             exact: list[int] = []
             if terms.exact:
@@ -61,7 +66,7 @@ class KnowledgeSearch:
                 if terms.quoted or not many or len(terms.exact) == _word_count(terms):
                     shown = _texts(connection, candidates)
                     exact = [one for one in shown if has_exactly(shown[one], terms.exact)]
-            strong = _strong(connection, rare, ranked)
+            strong = _strong(connection, words, ranked, total)
         wanted = set(exact)
         first = [one for one in ranked if one in wanted]
         return WordHits(
@@ -128,27 +133,50 @@ def _word_count(terms: Terms) -> int:
     return len(terms.exact) + len(others)
 
 
-def _rare(connection: Connection, words: Sequence[str], total: int) -> list[str]:
-    """The words that tell something, the rarest first."""
-    frequent = total * _FREQUENT
-    counted: list[tuple[int, str]] = []
+class _Word(Struct, frozen=True):
+    """A word of a question: the phrase to look up, and the number of pieces with it."""
+
+    phrase: str
+    count: int
+
+    def weight(self, total: int) -> float:
+        """Information of the word in an index of `total` pieces (Robertson, Sparck Jones 1976). In
+        all languages with spaces, short words carry less; one that no piece has counts like one
+        that few have."""
+        letters = 2 if " " in self.phrase else min(8, len(self.phrase.strip('"*')))
+        count = max(self.count, 0.5, total * _FEW)
+        return letters * math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
+
+
+def _counted(connection: Connection, words: Sequence[str], total: int) -> list[_Word]:
+    """The words of a question with their numbers of pieces, the rarest first; 0 for a word that no
+    piece has."""
+    most = min(int(total * _FREQUENT), _RANKED) + 1
+    found = []
     for word in words:
-        if " " in word:
+        phrase, count = widened(word), 0
+        if " " not in word:
+            statement = "SELECT doc FROM vocabulary WHERE term = :word"
+            count = connection.scalar(text(statement), {"word": word.strip('"')}) or 0
+        if not count and (" " in word or phrase != word):
+            # pairs of signs, and words that the index has in other forms only
             statement = (
                 "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH :word LIMIT :most)"
             )
-            values: dict[str, object] = {"word": word, "most": min(int(frequent), _RANKED) + 1}
-        else:
-            statement = "SELECT doc FROM vocabulary WHERE term = :word"
-            values = {"word": word.strip('"')}
-        count = connection.scalar(text(statement), values) or 0
-        if count:
-            counted.append((count, word))
-    counted.sort()
-    found, together = list[str](), 0
-    for count, word in counted:
-        together += count
-        if len(found) >= _LEAST_WORDS and (count > frequent or together > _RANKED):
+            count = connection.scalar(text(statement), {"word": phrase, "most": most}) or 0
+        found.append(_Word(phrase, count))
+    return sorted(found, key=lambda one: (one.count, one.phrase))
+
+
+def _rare(words: Sequence[_Word], total: int) -> list[_Word]:
+    """The words by which pieces are ranked."""
+    found, together = list[_Word](), 0
+    for word in words:
+        if not word.count:
+            continue
+        together += word.count
+        many = word.count > total * _FREQUENT or together > _RANKED
+        if len(found) >= _LEAST_WORDS and many:
             break
         found.append(word)
     return found
@@ -188,18 +216,21 @@ def _texts(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
     return {one: found[one] for one in ids if one in found}
 
 
-def _strong(connection: Connection, rare: Sequence[str], ranked: Sequence[int]) -> list[int]:
-    """The pieces with at least two of the question's rare words, or with its only one."""
-    if len(rare) <= 1:
-        return list(ranked)
-    found: dict[int, int] = {}
-    for word in rare[:8]:
-        statement = (
-            f"SELECT rowid FROM words WHERE words MATCH :word AND rowid IN ({_numbers(ranked)})"
-        )
-        for one in connection.scalars(text(statement), {"word": word}):
-            found[one] = found.get(one, 0) + 1
-    return [one for one, count in found.items() if count >= 2]
+def _strong(
+    connection: Connection, words: Sequence[_Word], ranked: Sequence[int], total: int
+) -> list[int]:
+    """The pieces with enough of a question's information to be an answer: those without only
+    share a word with it."""
+    found: dict[int, float] = {}
+    for word in words:
+        if word.count:
+            statement = (
+                f"SELECT rowid FROM words WHERE words MATCH :word AND rowid IN ({_numbers(ranked)})"
+            )
+            for one in connection.scalars(text(statement), {"word": word.phrase}):
+                found[one] = found.get(one, 0.0) + word.weight(total)
+    needed = _ENOUGH * sum(word.weight(total) for word in words)
+    return [one for one, weight in found.items() if weight >= needed]
 
 
 def _numbers(ids: Sequence[int]) -> str:

@@ -1,0 +1,230 @@
+"""Questions answered from folders, as the user meets them: added, switched on by # or a switch,
+asked, cited, opened, searched without a model, taken away. The model is a server that is scripted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from headstart.assembly import App
+from headstart.core.chats.parts import FOUND, PassagePart
+from headstart.core.knowledge.citations import Cited
+from headstart.core.knowledge.passages import passages_in
+from headstart.ui.knowledge.passage_window import PassageWindow
+from headstart.ui.transcript.cited import CitedMark
+from headstart.ui.transcript.part_boxes import PassagesBox
+from tests.conftest import OpenApp, until
+from tests.e2e.test_tools_window import say, use
+from tests.support.driver import ask, branch
+from tests.support.scripted_server import ScriptedServer
+
+PICTURES = os.environ.get("KNOWLEDGE_PICTURES", "")
+REPLY = (
+    "It holds 20 litres: “holds 20 litres of coolant” [1]. It was “painted green in Dublin” [1]. "
+    "See [1] and [77]."
+)
+
+
+@pytest.fixture(autouse=True)
+def quick(shallow_starter: None) -> None:
+    """No test here needs the starter model's words."""
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "Manuals & more"
+    root.mkdir()
+    (root / "pump.md").write_text(
+        "# Pump P-7\n\nThe pump was built in 1987.\n\n## Coolant\n\nThe tank holds 20 litres of "
+        "coolant. Change it each spring.\n",
+        encoding="utf-8",
+    )
+    (root / "garden.txt").write_text(
+        "Tulips are planted in autumn, ten centimetres deep.\n" * 3, encoding="utf-8"
+    )
+    (root / "ドア.md").write_text("# 扉\n\n扉の鍵は箱の中にあります。\n", encoding="utf-8")
+    (root / "photo.png").write_bytes(b"\x89PNG")
+    return root
+
+
+async def picture(app: App, name: str) -> None:
+    """A picture of the window, where pictures are wanted."""
+    if PICTURES:
+        await asyncio.sleep(0.4)
+        app.window.grab().save(f"{PICTURES}/{name}.png")
+
+
+async def read(app: App) -> None:
+    await app.controllers.settle()
+    await app.services.knowledge.knowledge.indexing.settled()
+    app.controllers.knowledge.list()
+    await app.controllers.settle()
+
+
+async def with_folder(app: App, folder: Path) -> None:
+    """The folder is indexed, and searched by the open chat."""
+    app.controllers.knowledge.add(str(folder))
+    await read(app)
+    edit = app.window.composer.edit
+    edit.setFocus()
+    QTest.keyClicks(edit, "#man")
+    menu = app.window.composer.source_menu
+    await until(lambda: menu.isVisible())
+    assert menu.titles == ["Manuals & more"]
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    await app.controllers.settle()
+    assert edit.toPlainText() == ""
+
+
+def marks(app: App) -> list[CitedMark]:
+    host = app.window.transcript.host
+    shown = app.window.transcript.column.shown_blocks()
+    return [mark for _message, _number, block in shown for mark in host.cited_in(block)]
+
+
+async def test_a_folder_is_added_asked_cited_and_opened(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    async with running() as app:
+        page = app.window.settings.open("knowledge").knowledge
+        await picture(app, "page-empty")
+        page.add_requested.emit(str(folder), False)
+        await read(app)
+        row = page.sources.rows[str(folder)]
+        assert "3 files" in row.state.text()
+        assert "1 file without text by kind" in row.state.text()
+        await picture(app, "page")
+        app.window.settings.closed.emit()
+        await use(app, server)
+        server.script = [say(REPLY), say("It is so."), say("Yes.")]
+        await with_folder(app, folder)
+        assert len(app.window.composer.source_chips.chips) == 1
+        await ask(app, "How much coolant does the pump hold?")
+        question, reply = await branch(app)
+        found = passages_in(question.parts)
+        assert found[0].name == "pump.md"
+        assert "holds 20 litres" in found[0].text
+        assert question.text == "How much coolant does the pump hold?"
+        assert FOUND in str(server.asked[-1].body)
+        box = app.window.transcript.findChild(PassagesBox)
+        assert box is not None
+        assert "pump.md" in box.text()
+        states = [one.state for one in marks(app)]
+        assert states == [Cited.FOUND, Cited.NOT_FOUND, Cited.PLAIN]
+        await picture(app, "reply")
+        box.linkActivated.emit("0")
+        window = app.window.knowledge.passage
+        assert isinstance(window, PassageWindow)
+        await until(lambda: window.marked != "")
+        assert window.marked == found[0].text
+        await picture(app, "passage")
+        window.reject()
+        # the same passage is not given twice, and nothing earlier changes
+        await ask(app, "And when is the coolant of the pump changed?")
+        before, after = [one.body["messages"] for one in server.asked if "messages" in one.body]
+        assert after[: len(before)] == before
+        again = [one for one in (await branch(app))[2].parts if isinstance(one, PassagePart)]
+        assert [(one.number, one.again) for one in again] == [(found[0].number, True)]
+        assert reply.text == REPLY
+
+
+async def test_nothing_found_is_said_and_nothing_is_given(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    async with running() as app:
+        await use(app, server)
+        server.script = [say("I do not know.")]
+        await with_folder(app, folder)
+        await ask(app, "Who composed the ninth symphony?")
+        question, _ = await branch(app)
+        assert passages_in(question.parts) == []
+        assert FOUND not in str(server.asked[-1].body)
+        assert app.window.toast.isVisible()
+        assert "Nothing found" in app.window.toast.findChild(QLabel).text()
+
+
+async def test_an_edited_file_is_found_as_it_is_now_and_old_places_say_so(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    async with running() as app:
+        await use(app, server)
+        server.script = [say("20."), say("30.")]
+        await with_folder(app, folder)
+        await ask(app, "How much coolant does the pump hold?")
+        text = (folder / "pump.md").read_text("utf-8").replace("20 litres", "30 litres")
+        (folder / "pump.md").write_text(text, encoding="utf-8")
+        app.controllers.knowledge.look_everywhere()
+        await read(app)
+        question = (await branch(app))[0]
+        await app.services.conversation.search_again(question.chat_id, question.id)
+        await until(lambda: not app.controllers.reply.writing)
+        await app.controllers.settle()
+        now = (await branch(app))[0]
+        assert now.versions == 2
+        assert "30 litres" in passages_in(now.parts)[0].text
+        assert "20 litres" in passages_in(question.parts)[0].text
+        app.window.knowledge.open_passage(passages_in(question.parts)[0])
+        window = app.window.knowledge.passage
+        assert window is not None
+        await until(lambda: window.told.isVisible())
+        assert "changed" in window.told.text()
+        assert "20 litres" in window.text.toPlainText()
+
+
+async def test_files_are_searched_without_a_model(running: OpenApp, folder: Path) -> None:
+    async with running() as app:
+        app.controllers.knowledge.add(str(folder))
+        await read(app)
+        app.window.commands.run("files.search")
+        sheet = app.window.knowledge.search
+        assert sheet is not None
+        QTest.keyClicks(sheet.field, "coolant")
+        await until(lambda: sheet.list.count() == 1)
+        assert "pump.md" in sheet.list.item(0).text()
+        await picture(app, "search")
+        sheet.field.clear()
+        sheet.field.insert("鍵は箱")
+        sheet.field.textEdited.emit("鍵は箱")
+        await until(lambda: sheet.list.count() == 1 and "ドア.md" in sheet.list.item(0).text())
+        sheet.ask_button.click()
+        await app.controllers.settle()
+        assert app.window.composer.text() == "鍵は箱"
+        assert len(app.window.composer.source_chips.chips) == 1
+
+
+async def test_a_removed_folder_leaves_nothing_in_the_index(running: OpenApp, folder: Path) -> None:
+    async with running() as app:
+        await with_folder(app, folder)
+        app.controllers.knowledge.remove(str(folder))
+        await app.controllers.settle()
+        assert app.window.composer.source_chips.chips == []
+        assert (await app.services.knowledge.knowledge.searching.find("coolant")).hits == ()
+        home = app.home.knowledge
+    assert b"coolant" not in home.read_bytes()
+
+
+async def test_sources_and_index_survive_a_restart(running: OpenApp, folder: Path) -> None:
+    async with running() as app:
+        app.controllers.knowledge.add(str(folder))
+        await read(app)
+    (folder / "garden.txt").unlink()
+    async with running() as app:
+        await read(app)
+        state = app.services.knowledge.knowledge.indexing.states[str(folder)]
+        assert state.files == 2
+        found = await app.services.knowledge.knowledge.searching.find("coolant")
+        assert found.hits[0].place.name == "pump.md"
