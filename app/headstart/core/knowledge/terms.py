@@ -54,7 +54,7 @@ def terms_of(question: str) -> Terms:
             exact[term] = None
     quoted = bool(exact)
     for found in _WORD.finditer(_QUOTED.sub(" ", text)):
-        term = found[0].rstrip(_AFTER).lstrip(_BEFORE)
+        term = found[0].rstrip(_AFTER).lstrip(_BEFORE).rstrip("(")
         term = term.removesuffix("()")
         if _is_name(term) and _tokens(term):
             exact[term] = None
@@ -88,9 +88,11 @@ def _holds(shown: str, term: str) -> bool:
     while at >= 0:
         end = at + len(term)
         before, after = shown[at - 1 : at], shown[end : end + 1]
-        # `join` is not a word of `joined` or `_join`; `-m` is none of `--message`
+        # `join` is not a word of `joined` or `_join`, nor `-m` one of `--message`
         left = not (_goes_on(before) and _goes_on(term[0])) and not (before == term[0] == "-")
-        if left and not (_goes_on(after) and _goes_on(term[-1])):
+        # nor `--no-verify` one of `--no-verify-ssl`
+        longer = term[0] == after == "-" and _goes_on(shown[end + 1 : end + 2])
+        if left and not longer and not (_goes_on(after) and _goes_on(term[-1])):
             return True
         at = shown.find(term, at + 1)
     return False

@@ -1,0 +1,187 @@
+"""Folders in the background, without a window's help: meanings by a real embedding model, edits and
+moves, drives that are away, stops in the middle, damaged files."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from headstart.assembly import App
+from headstart.chat.knowledge.knowledge import Knowledge
+from headstart.core.knowledge.values import SourceState
+from headstart.core.settings.library import LibrarySettings
+from tests.conftest import OpenApp, until
+from tests.support.bert_files import write_tiny
+from tests.support.plain_pdf import plain_pdf, words
+
+WORDS = ["pump", "tank", "tulip", "garden", "letter", "river", "coolant", "holds", "litres"]
+
+
+@pytest.fixture(autouse=True)
+def quick(shallow_starter: None) -> None:
+    """No test here needs the starter model's words."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "docs"
+    root.mkdir()
+    for number, body in enumerate(("pump tank coolant", "tulip garden", "letter river")):
+        (root / f"{number}.md").write_text(f"# File {number}\n\n{body} {body}.\n")
+    return root
+
+
+def knowledge_of(app: App) -> Knowledge:
+    return app.services.knowledge.knowledge
+
+
+async def added(app: App, folder: Path) -> Knowledge:
+    knowledge = knowledge_of(app)
+    knowledge.add(str(folder))
+    await knowledge.indexing.settled()
+    return knowledge
+
+
+async def looked(knowledge: Knowledge) -> SourceState:
+    knowledge.look()
+    await knowledge.indexing.settled()
+    (state,) = await knowledge.states()
+    return state
+
+
+async def names(knowledge: Knowledge, query: str) -> list[str]:
+    found = await knowledge.searching.find(query)
+    return [hit.place.name for hit in found.hits]
+
+
+async def test_meanings_are_compared_by_an_installed_model(
+    running: OpenApp, folder: Path, tmp_path: Path
+) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    async with running() as app:
+        knowledge = await added(app, folder)
+        assert not (await knowledge.searching.find("pump")).meant
+        write_tiny(models / "tiny-embed.gguf", WORDS)
+        app.services.preferences.update(library=LibrarySettings(folders=(str(models),)))
+        knowledge.meaning.look_again()
+        await until(lambda: not knowledge.meaning.working)
+        (state,) = await knowledge.states()
+        assert state.meaning_share == 1.0
+        found = await knowledge.searching.find("tulip garden tulip garden.")
+        assert found.meant
+        assert found.hits[0].place.name == "1.md"
+        # an edit costs the vector of its own piece
+        (folder / "1.md").write_text("# File 1\n\nriver letter river letter.\n")
+        knowledge.look()
+        await knowledge.indexing.settled()
+        await until(lambda: not knowledge.meaning.working)
+        (state,) = await knowledge.states()
+        assert (state.pieces, state.meant) == (3, 3)
+    # switched off, words alone answer
+    async with running() as app:
+        settings = app.services.preferences.current.knowledge
+        app.controllers.knowledge.settings_changed()
+        knowledge = knowledge_of(app)
+        assert settings.meaning
+        app.window.settings.open("knowledge").knowledge.meaning.click()
+        await app.controllers.settle()
+        assert not (await knowledge.searching.find("river")).meant
+
+
+async def test_moves_copies_and_edits_are_followed(running: OpenApp, folder: Path) -> None:
+    async with running() as app:
+        knowledge = await added(app, folder)
+        (folder / "sub").mkdir()
+        shutil.move(folder / "0.md", folder / "sub" / "moved.md")
+        shutil.copy(folder / "2.md", folder / "copy.md")
+        (folder / "1.md").write_text("# File 1\n\nnothing like before: elephants\n")
+        state = await looked(knowledge)
+        assert (state.files, state.pieces) == (4, 3), "a copy has no pieces of its own"
+        assert await names(knowledge, "coolant") == ["moved.md"]
+        assert await names(knowledge, "tulip") == []
+        assert await names(knowledge, "elephants") == ["1.md"]
+
+
+async def test_a_folder_that_is_away_is_still_searched(running: OpenApp, folder: Path) -> None:
+    async with running() as app:
+        knowledge = await added(app, folder)
+        folder.rename(folder.with_name("elsewhere"))
+        state = await looked(knowledge)
+        assert state.away
+        assert await names(knowledge, "coolant") == ["0.md"]
+        # a mount point without its disk is empty
+        folder.mkdir()
+        assert (await looked(knowledge)).away
+        folder.rmdir()
+        folder.with_name("elsewhere").rename(folder)
+        state = await looked(knowledge)
+        assert (state.away, state.files) == (False, 3)
+
+
+async def test_files_without_text_are_counted_and_read_again_when_they_change(
+    running: OpenApp, folder: Path
+) -> None:
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
+    (folder / "noise").write_bytes(bytes(range(256)) * 40)
+    (folder / "empty.txt").write_text("")
+    async with running() as app:
+        knowledge = await added(app, folder)
+        state = await looked(knowledge)
+        assert dict(state.left_out) == {"empty": 1, "no-text": 2}
+        (folder / "broken.pdf").write_bytes(plain_pdf(words("The elephant has a trunk.")))
+        state = await looked(knowledge)
+        assert dict(state.left_out) == {"empty": 1, "no-text": 1}
+        found = await knowledge.searching.find("elephant")
+        assert [(hit.place.name, hit.place.page) for hit in found.hits] == [("broken.pdf", 1)]
+
+
+async def test_a_stop_in_the_middle_loses_nothing(running: OpenApp, tmp_path: Path) -> None:
+    root = tmp_path / "many"
+    root.mkdir()
+    for number in range(60):
+        (root / f"{number}.txt").write_text(f"word{number} " * 40)
+    async with running() as app:
+        knowledge = knowledge_of(app)
+        knowledge.add(str(root))
+        state = knowledge.indexing.states
+        await until(lambda: str(root) in state and 0 < state[str(root)].waiting < 50)
+    async with running() as app:
+        knowledge = knowledge_of(app)
+        await knowledge.indexing.settled()
+        (now,) = await knowledge.states()
+        assert now.files == 60
+        assert await names(knowledge, "word59") == ["59.txt"]
+
+
+async def test_damaged_files_end_nothing(running: OpenApp, tmp_path: Path) -> None:
+    """The sampled version: `tests.benchmarks.knowledge` has 5,000."""
+    draw = random.Random(2)
+    root = tmp_path / "damaged"
+    root.mkdir()
+    whole = plain_pdf(words("Some words on a page."))
+    for number in range(60):
+        data = bytearray(whole if number % 2 else os.urandom(2_000))
+        for _ in range(draw.randrange(1, 30)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        ending = draw.choice(("pdf", "docx", "html", "txt", "md", "ipynb", "csv"))
+        (root / f"{number}.{ending}").write_bytes(bytes(data[: draw.randrange(len(data))]))
+    (root / "last.txt").write_text("the elephant is found")
+    async with running() as app:
+        knowledge = await added(app, root)
+        assert knowledge.indexing.states[str(root)].problem is None
+        assert await names(knowledge, "elephant") == ["last.txt"]
+
+
+async def test_the_index_can_be_deleted_and_made_again(running: OpenApp, folder: Path) -> None:
+    async with running() as app:
+        knowledge = await added(app, folder)
+        await knowledge.rebuild()
+        await knowledge.indexing.settled()
+        assert await names(knowledge, "coolant") == ["0.md"]
+        found = await knowledge.searching.find('"tank coolant"')
+        assert [hit.exact for hit in found.hits] == [True]
