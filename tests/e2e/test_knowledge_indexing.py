@@ -12,6 +12,7 @@ import pytest
 
 from headstart.assembly import App
 from headstart.chat.knowledge.knowledge import Knowledge
+from headstart.chat.knowledge.tools import DATA
 from headstart.core.knowledge.values import SourceState
 from headstart.core.settings.library import LibrarySettings
 from tests.conftest import OpenApp, until
@@ -185,3 +186,24 @@ async def test_the_index_can_be_deleted_and_made_again(running: OpenApp, folder:
         assert await names(knowledge, "coolant") == ["0.md"]
         found = await knowledge.searching.find('"tank coolant"')
         assert [hit.exact for hit in found.hits] == [True]
+
+
+async def test_models_search_and_read_the_same_files(running: OpenApp, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "0.md").write_text("# Other\n\nanother file of this name\n")
+    async with running() as app:
+        await added(app, folder)
+        box = app.services.tools.desk.toolbox
+        found = await box.run("search_files", '{"question": "coolant"}', [])
+        assert "0.md, line 1, from character 0" in found.text
+        assert found.text.startswith(DATA)
+        assert (await box.run("search_files", '{"question": "zebra"}', [])).text.startswith(
+            "Nothing"
+        )
+        read = await box.run("read_file", '{"path": "2.md", "from": 2}', [])
+        assert read.text.startswith(f"{DATA}\nFile 2")
+        two = await box.run("read_file", '{"path": "0.md"}', [])
+        # the path is that of one of them
+        assert "coolant" in two.text
+        for arguments in ('{"path": "../secret"}', '{"path": "2.md", "from": 9999}', "{}"):
+            assert (await box.run("read_file", arguments, [])).failed

@@ -22,6 +22,7 @@ from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
 from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.knowledge.searching import KnowledgeSearching
+from headstart.chat.knowledge.tools import FileTools
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
@@ -157,7 +158,8 @@ class Talk:
         self.permissions = Permissions(self.preferences)
         self.finding = Finding(self.databases, self.background, self.broadcast)
         self.running, self.clock = RunningCalls(), Clock()
-        self.toolbox = Toolbox(self.databases, self.finding)
+        self.searching = KnowledgeSearching(KnowledgeIndex(None), None)  # type: ignore[arg-type]
+        self.toolbox = Toolbox(self.databases, self.finding, FileTools(self.searching))
         self.keychain = MemoryKeychain()
         self.servers = make_tool_servers(
             self.preferences,
@@ -176,7 +178,7 @@ class Talk:
             lambda: self.clock.now,
         )
         self.passages = PassageFinder(
-            KnowledgeSearching(KnowledgeIndex(None), None),  # type: ignore[arg-type]
+            self.searching,
             self.preferences,
             lambda _model: 0,
         )

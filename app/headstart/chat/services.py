@@ -184,20 +184,17 @@ def make_services(
     drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
-    tools = make_tools(databases, finding, preferences, branches, (models, local.answerer), lent)
     knowledge = make_knowledge(weights.knowledge, models, parts[2:], (runner, local.loader))
+    finds, answers = (finding, knowledge.tools), (models, local.answerer)
+    tools = make_tools(databases, finds, preferences, branches, answers, lent)
     answering = Answering(models, local.answerer, remote, tools.desk, knowledge.passages)
     choices = Choices(databases, answering, preferences, prefixes)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     return Services(
-        preferences=preferences,
-        broadcast=broadcast,
-        branches=branches,
+        preferences=preferences, broadcast=broadcast, branches=branches,
         chat_list=ChatList(databases, replies, prefixes, preferences, background),
         choices=choices,
-        finding=finding,
-        tools=tools,
-        knowledge=knowledge,
+        finding=finding, tools=tools, knowledge=knowledge,
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
         attaching=lent.attaching,
@@ -221,4 +218,4 @@ def make_services(
         reporting=Reporting(weights.log, preferences),
         serving=make_serving(weights.door, runner, keychain, (models, local), parts),
         ending=Ending(databases, background, runner, session),
-    )
+    )  # fmt: skip

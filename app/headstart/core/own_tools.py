@@ -48,7 +48,37 @@ READ_FILE = ToolSpec(
         }
     ),
 )
-OWN_TOOLS = (CALCULATE, NOW, SEARCH, READ_FILE)
+SEARCH_FILES = ToolSpec(
+    "search_files",
+    "Find passages in the user's own folders of documents, notes and code.",
+    json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "question": {
+                    "type": "string",
+                    "description": "Words or a question; words in quotes must be there literally",
+                }
+            },
+            "required": ["question"],
+        }
+    ),
+)
+READ_INDEXED = ToolSpec(
+    "read_file",
+    f"Read a part of a file that search_files has found, {PIECE} characters at a time.",
+    json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The file's path, as it was found"},
+                "from": {"type": "integer", "description": "Position of the first character"},
+            },
+            "required": ["path"],
+        }
+    ),
+)
+OWN_TOOLS = (CALCULATE, NOW, SEARCH, READ_FILE, SEARCH_FILES, READ_INDEXED)
 
 
 def own_specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:

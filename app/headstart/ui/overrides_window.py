@@ -38,7 +38,9 @@ from headstart.ui.kit.fields import (
     number_box,
 )
 from headstart.ui.kit.sheet import Sheet
+from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.wrapping import TextEdit
+from headstart.ui.source_words import source_name
 from headstart.ui.wording import say
 
 _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tokens")
@@ -97,6 +99,9 @@ class OverridesWindow(Sheet):
         self.servers: dict[str, QCheckBox] = {}
         if settings.tool_servers:
             form.addRow(say("window.tool-servers"), self._tools(settings))
+        self.sources: dict[str, QCheckBox] = {}
+        if settings.knowledge.sources:
+            form.addRow(say("window.searched-files"), self._files(settings))
         # the form is higher than a small window
         body, area = QWidget(self), QScrollArea(self)
         body.setObjectName("plain")
@@ -169,33 +174,53 @@ class OverridesWindow(Sheet):
 
     def _tools(self, settings: Settings) -> QWidget:
         """The tool servers of the chats: as above, or those that are ticked."""
+        own = self.options.tools_from
+        chosen = settings.tools_from if own is None else own
+        for server in settings.tool_servers:
+            self.servers[server.id] = self._tick(server.name, server.id in chosen)
+        title = say("window.tool-servers")
+        return self._ticked(title, "tools_from", own is not None, self.servers)
+
+    def _files(self, settings: Settings) -> QWidget:
+        """The folders and files that the chats search: as above, or those that are ticked."""
+        own = self.options.files_from
+        chosen = settings.files_from if own is None else own
+        for source in settings.knowledge.sources:
+            tick = self.sources[source] = self._tick(source_name(source), source in chosen)
+            tick.setToolTip(plain_tip(source))
+        title = say("window.searched-files")
+        return self._ticked(title, "files_from", own is not None, self.sources)
+
+    def _tick(self, title: str, on: bool) -> QCheckBox:
+        tick = QCheckBox(title.replace("&", "&&"), self)
+        tick.setChecked(on)
+        return tick
+
+    def _ticked(self, title: str, field: str, own: bool, ticks: dict[str, QCheckBox]) -> QWidget:
+        """A choice between the inherited and own ones, and the ticks of the own ones below."""
         place = QWidget(self)
         column = QVBoxLayout(place)
         column.setContentsMargins(0, 0, 0, 0)
         box = QComboBox(place)
-        box.setAccessibleName(say("window.tool-servers"))
+        box.setAccessibleName(title)
         box.addItem(say(_INHERITED), False)
         box.addItem(say("window.these-servers"), True)
-        own = self.options.tools_from
-        box.setCurrentIndex(0 if own is None else 1)
+        box.setCurrentIndex(1 if own else 0)
         column.addWidget(box)
-        for server in settings.tool_servers:
-            tick = self.servers[server.id] = QCheckBox(server.name.replace("&", "&&"), place)
-            chosen = settings.tools_from if own is None else own
-            tick.setChecked(server.id in chosen)
-            tick.setVisible(own is not None)
+        for tick in ticks.values():
+            tick.setVisible(own)
             column.addWidget(tick)
 
         def take() -> None:
-            chosen = tuple(one for one, tick in self.servers.items() if tick.isChecked())
-            self._set(tools_from=chosen if box.currentData() else None)
-            for tick in self.servers.values():
+            chosen = tuple(one for one, tick in ticks.items() if tick.isChecked())
+            self._set(**{field: chosen if box.currentData() else None})
+            for tick in ticks.values():
                 tick.setVisible(bool(box.currentData()))
 
         box.activated.connect(lambda _: take())
-        for tick in self.servers.values():
+        for tick in ticks.values():
             tick.clicked.connect(lambda _on: take())
-        self._order += [box, *self.servers.values()]
+        self._order += [box, *ticks.values()]
         return place
 
     def _draft(self, drafts: Sequence[tuple[str, str]]) -> QComboBox:

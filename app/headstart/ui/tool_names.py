@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from headstart.core.own_tools import CALCULATE, NOW, READ_FILE, SEARCH
+from headstart.core.own_tools import (
+    CALCULATE,
+    NOW,
+    READ_FILE,
+    READ_INDEXED,
+    SEARCH,
+    SEARCH_FILES,
+)
 from headstart.core.tool_servers.offer import split_name
 from headstart.ui.wording import say
 
@@ -11,12 +18,16 @@ _TITLES = {
     NOW.name: "window.tool-time",
     SEARCH.name: "window.tool-search",
     READ_FILE.name: "window.tool-read",
+    SEARCH_FILES.name: "window.tool-search-files",
+    READ_INDEXED.name: "window.tool-read-indexed",
 }
 _ABOUT = {
     CALCULATE.name: "window.about-calculate",
     NOW.name: "window.about-time",
     SEARCH.name: "window.about-search",
     READ_FILE.name: "window.about-read",
+    SEARCH_FILES.name: "window.about-search-files",
+    READ_INDEXED.name: "window.about-read-indexed",
 }
 
 

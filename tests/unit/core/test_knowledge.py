@@ -184,6 +184,7 @@ PASSAGES = {
         ("「鍵は机の上にあります」[2]", [Cited.NOT_FOUND]),
         ("the “pump” [1]", [Cited.PLAIN]),
         ("See [9] and [x] and [ 1 ]", []),
+        ("“holds git-clone[1] litres” [1]", [Cited.NOT_FOUND]),
         ("Both [1, 2].", [Cited.PLAIN, Cited.PLAIN]),
     ],
 )

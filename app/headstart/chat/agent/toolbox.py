@@ -14,10 +14,20 @@ from msgspec import Struct
 
 from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
+from headstart.chat.knowledge.tools import FileTools
 from headstart.core.calculator import CalculationError, calculate
 from headstart.core.chats.parts import BlobRef, FilePart, ImagePart, Part
 from headstart.core.chats.values import Message, Role
-from headstart.core.own_tools import CALCULATE, NOW, PIECE, READ_FILE, SEARCH
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.own_tools import (
+    CALCULATE,
+    NOW,
+    PIECE,
+    READ_FILE,
+    READ_INDEXED,
+    SEARCH,
+    SEARCH_FILES,
+)
 
 # chats in the result of a search
 _MOST_FOUND = 8
@@ -39,14 +49,17 @@ class ToolProblem(Exception):
 
 
 class Toolbox:
-    def __init__(self, databases: Databases, finding: Finding) -> None:
+    def __init__(self, databases: Databases, finding: Finding, files: FileTools) -> None:
         self._databases = databases
         self._finding = finding
+        self._files = files
         self._acts: dict[str, Callable[[Mapping[str, Any], Sequence[Part]], Awaitable[str]]] = {
             CALCULATE.name: self._calculate,
             NOW.name: self._now,
             SEARCH.name: self._search,
             READ_FILE.name: self._read,
+            SEARCH_FILES.name: self._search_files,
+            READ_INDEXED.name: self._read_indexed,
         }
 
     async def run(self, name: str, arguments: str, branch: Sequence[Message]) -> ToolOutcome:
@@ -97,6 +110,21 @@ class Toolbox:
         if len(found) > _MOST_FOUND:
             lines.append(f"{len(found) - _MOST_FOUND} more chats were found.")
         return "\n".join(lines)
+
+    async def _search_files(self, arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
+        try:
+            return await self._files.search(_text(arguments, "question"))
+        except EnvironmentProblem as problem:
+            raise ToolProblem(str(problem)) from problem
+
+    async def _read_indexed(self, arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
+        begins = arguments.get("from", 0)
+        if not isinstance(begins, int):
+            raise ToolProblem("The argument from is no whole number.")
+        try:
+            return await self._files.read(_text(arguments, "path"), begins)
+        except (LookupError, EnvironmentProblem) as problem:
+            raise ToolProblem(str(problem)) from problem
 
     async def _read(self, arguments: Mapping[str, Any], parts: Sequence[Part]) -> str:
         files = {part.name: part for part in parts if isinstance(part, FilePart)}

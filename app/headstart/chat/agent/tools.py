@@ -14,6 +14,7 @@ from headstart.chat.answering.local import LocalAnswerer
 from headstart.chat.branches import Branches
 from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
+from headstart.chat.knowledge.tools import FileTools
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.tool_servers.making import ToolServers
@@ -29,14 +30,15 @@ class ToolWork(Struct, frozen=True):
 
 def make_tools(
     databases: Databases,
-    finding: Finding,
+    searches: tuple[Finding, FileTools],
     preferences: Preferences,
     branches: Branches,
     local: tuple[Models, LocalAnswerer],
     servers: ToolServers,
 ) -> ToolWork:
-    """`local`: the models, and the answers of those on this computer, which count tokens."""
+    """`searches`: of chats and of files. `local`: the models, and the answers of those on this
+    computer, which count tokens."""
     permissions, running = Permissions(preferences), RunningCalls()
-    box, shortening = Toolbox(databases, finding), Shortening(databases)
+    box, shortening = Toolbox(databases, *searches), Shortening(databases)
     desk = ToolDesk(box, servers.lending, permissions, running, shortening)
     return ToolWork(permissions, running, desk, ToolCosting(branches, *local, servers), servers)

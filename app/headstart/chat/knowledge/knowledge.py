@@ -20,6 +20,7 @@ from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.knowledge.indexing import Indexing
 from headstart.chat.knowledge.meaning import Beside, Meaning
 from headstart.chat.knowledge.searching import KnowledgeSearching
+from headstart.chat.knowledge.tools import FileTools
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
@@ -134,6 +135,7 @@ class Knowledge:
 class KnowledgeWork(Struct, frozen=True):
     knowledge: Knowledge
     passages: PassageFinder
+    tools: FileTools
 
 
 def make_knowledge(
@@ -161,4 +163,4 @@ def make_knowledge(
     passages = PassageFinder(
         searching, preferences, lambda model: loader.contexts.get(model.key, 0)
     )
-    return KnowledgeWork(knowledge, passages)
+    return KnowledgeWork(knowledge, passages, FileTools(searching))

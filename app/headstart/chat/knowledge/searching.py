@@ -50,6 +50,13 @@ class KnowledgeSearching:
         meant = await self._meaning.question(question) if by_meaning else None
         return await self._index.search(lambda reader: _find(reader, terms, meant, sources, limit))
 
+    async def files_named(self, name: str) -> list[tuple[str, str]]:
+        """Paths and digests (hexadecimal) of the indexed files with this path or name."""
+        if not self._index.exists:
+            return []
+        wanted = name.replace("\\", "/").strip("/")
+        return await self._index.search(lambda reader: reader.search.named(wanted))
+
     async def whole(self, digest: str) -> str | None:
         """The indexed text of a file's bytes; None if the index does not have it."""
         if not self._index.exists:

@@ -51,7 +51,11 @@ def citations(text: str, passages: Mapping[int, str]) -> list[Citation]:
     A number without a passage is plain text."""
     found: list[Citation] = []
     last = 0
+    quoted = [one.span() for one in _QUOTES.finditer(text)]
     for mark in _MARK.finditer(text):
+        if any(begin < mark.start() < end for begin, end in quoted):
+            # a part of the quoted text
+            continue
         numbers = [
             (one, mark.start(1) + one.start(), mark.start(1) + one.end())
             for one in _NUMBER.finditer(mark[1])

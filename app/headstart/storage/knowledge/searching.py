@@ -61,11 +61,15 @@ class KnowledgeSearch:
             exact: list[int] = []
             if terms.exact:
                 match = " AND ".join(filter(None, map(phrase_of, terms.exact)))
-                candidates = _ranked(connection, match, within, values, _LOOKED_AT)
-                many = len(candidates) > max(_NAMED, total * _NAMED_SHARE)
-                if terms.quoted or not many or len(terms.exact) == _word_count(terms):
-                    shown = _texts(connection, candidates)
-                    exact = [one for one in shown if has_exactly(shown[one], terms.exact)]
+                literally, given = _literally(terms.exact)
+                candidates = _ranked(
+                    connection, match, within + literally, values | given, _LOOKED_AT
+                )
+                shown = _texts(connection, candidates)
+                exact = [one for one in shown if has_exactly(shown[one], terms.exact)]
+                many = len(exact) > max(_NAMED, total * _NAMED_SHARE)
+                if many and not terms.quoted and len(terms.exact) < _word_count(terms):
+                    exact = []
             strong = _strong(connection, words, ranked, total)
         wanted = set(exact)
         first = [one for one in ranked if one in wanted]
@@ -115,6 +119,27 @@ class KnowledgeSearch:
         before = next((one for one in found if one < piece), None)
         return before, next((one for one in found if one > piece), None)
 
+    def named(self, name: str) -> list[tuple[str, str]]:
+        """Paths and digests (hexadecimal) of files with this path in their source, or this name."""
+        statement = (
+            "SELECT f.path, f.source, c.digest FROM files f JOIN contents c ON c.id = f.content"
+            " WHERE f.path = :path OR (f.path = :none AND f.source LIKE :ending ESCAPE '!')"
+            " OR substr(f.path, -length(:inside)) = :inside ORDER BY f.lost_at, f.path LIMIT 20"
+        )
+        escaped = name.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        values = {
+            "path": os.fsencode(name),
+            "none": b"",
+            "ending": f"%/{escaped}",
+            "inside": os.fsencode(f"/{name}"),
+        }
+        with self._engine.connect() as connection:
+            rows = connection.execute(text(statement), values).all()
+        return [
+            (os.fsdecode(row.path) or row.source.rpartition("/")[2], row.digest.hex())
+            for row in rows
+        ]
+
     def whole(self, digest: bytes) -> str | None:
         """The text of a content; None if it is not stored."""
         statement = (
@@ -124,6 +149,16 @@ class KnowledgeSearch:
         with self._engine.connect() as connection:
             found = connection.scalars(text(statement), {"digest": digest}).all()
         return "".join(map(unfolded, found)) if found else None
+
+
+def _literally(terms: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """A condition that leaves out most pieces without the terms; SQLite lowers ASCII only."""
+    values = {f"x{number}": term.lower() for number, term in enumerate(terms) if term.isascii()}
+    found = "".join(
+        f" AND instr(lower(words.heading || char(10) || words.folded), :{name}) > 0"
+        for name in values
+    )
+    return found, values
 
 
 def _word_count(terms: Terms) -> int:

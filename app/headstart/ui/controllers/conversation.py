@@ -55,6 +55,11 @@ class ConversationController(QObject):
             lambda: self._conversation.regenerate(chat_id, message_id, other, temperature)
         )
 
+    def search_again(self, message_id: str) -> None:
+        """Ask a question again, with the passages that the files have now."""
+        chat_id = self._open.id
+        self._consent.asking(lambda: self._conversation.search_again(chat_id, message_id))
+
     def continue_reply(self, message_id: str) -> None:
         chat_id = self._open.id
         self._consent.asking(lambda: self._conversation.continue_reply(chat_id, message_id))

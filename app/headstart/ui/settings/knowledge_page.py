@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from headstart.core.knowledge.values import SourceState
@@ -46,6 +47,7 @@ class KnowledgePage(Page):
         line.addWidget(more)
         line.addStretch(1)
         section.wide(line)
+        self.setAcceptDrops(True)
         self.finish()
         self.show_index("", 0, ())
 
@@ -129,6 +131,16 @@ class KnowledgePage(Page):
     def _add(self, paths: Sequence[str]) -> None:
         for path in paths:
             self.add_requested.emit(path, False)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self._add(paths)
 
     def _ask_remove(self, source: str) -> None:
         DangerQuestion(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
+from headstart.core.chats.parts import PassagePart
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.commands import ItemCommand
 
@@ -102,6 +103,14 @@ def _branch_commands(
             lambda message: versions.answer(message.id),
             "play",
             shown=lambda message: not _is_reply(message),
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.search_again",
+            lambda message: talk.search_again(message.id),
+            "search",
+            shown=lambda message: any(isinstance(one, PassagePart) for one in message.parts),
             needs_idle=True,
             minor=True,
         ),

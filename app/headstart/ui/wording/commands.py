@@ -81,6 +81,7 @@ WORDS: dict[str, str] = {
     "message.varied": "Regenerate, more varied",
     "message.compare": "Compare versions…",
     "message.answer": "Answer this again",
+    "message.search_again": "Search the files again",
     "message.branch": "Branch into a new chat",
     "message.insert": "Insert a message after this…",
     "message.remove": "Delete from here on",

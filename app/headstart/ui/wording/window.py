@@ -26,6 +26,7 @@ WORDS: dict[str, str] = {
     "passage": "Passage {number}: {place}",
     "tool-servers": "Tool servers",
     "these-servers": "These:",
+    "searched-files": "Searched files",
     "no-text-to-read-scan": "no text to read: a scan",
     "missing-without-text": "{missing:n page|pages} without text",
     "reading-fraction": "reading… {fraction:.0%}",
@@ -52,6 +53,12 @@ WORDS: dict[str, str] = {
     "tool-time": "Date and time",
     "tool-search": "Search in your chats",
     "tool-read": "Read attached files",
+    "tool-search-files": "Search in your files",
+    "tool-read-indexed": "Read your files",
+    "about-search-files": (
+        "Finds passages in the folders and files under Settings, Knowledge. The model reads them."
+    ),
+    "about-read-indexed": "Reads such a file as it was indexed, a part at a time.",
     "about-calculate": "Computes terms exactly, on this computer.",
     "about-time": "Reads this computer’s clock.",
     "about-search": (
