@@ -59,6 +59,7 @@ class KnowledgeSearch:
             match = " OR ".join(word.phrase for word in _rare(words, total))
             ranked = _ranked(connection, match, within, values, limit)
             exact: list[int] = []
+            shown: dict[int, str] = {}
             if terms.exact:
                 match = " AND ".join(filter(None, map(phrase_of, terms.exact)))
                 literally, given = _literally(terms.exact)
@@ -72,11 +73,11 @@ class KnowledgeSearch:
                     exact = []
             strong = _strong(connection, words, ranked, total)
         wanted = set(exact)
-        first = [one for one in ranked if one in wanted]
+        first = [*dict.fromkeys((*(one for one in ranked if one in wanted), *exact))]
+        # as the user wrote them before other capitals
+        first.sort(key=lambda one: not all(term in shown[one] for term in terms.exact))
         return WordHits(
-            tuple(dict.fromkeys((*first, *exact, *ranked)))[:limit],
-            tuple(dict.fromkeys((*first, *exact)))[:limit],
-            frozenset(strong),
+            tuple(dict.fromkeys((*first, *ranked)))[:limit], tuple(first[:limit]), frozenset(strong)
         )
 
     def hits(self, ids: Sequence[int], exact: Collection[int] = ()) -> list[KnowledgeHit]:
