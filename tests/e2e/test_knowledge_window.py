@@ -18,6 +18,7 @@ from headstart.assembly import App
 from headstart.core.chats.parts import FOUND, PassagePart
 from headstart.core.knowledge.citations import Cited
 from headstart.core.knowledge.passages import passages_in
+from headstart.ui.kit.asking import Question
 from headstart.ui.knowledge.passage_window import PassageWindow
 from headstart.ui.transcript.cited import CitedMark
 from headstart.ui.transcript.part_boxes import PassagesBox
@@ -228,3 +229,41 @@ async def test_sources_and_index_survive_a_restart(running: OpenApp, folder: Pat
         assert state.files == 2
         found = await app.services.knowledge.knowledge.searching.find("coolant")
         assert found.hits[0].place.name == "pump.md"
+
+
+async def test_a_whole_document_stands_first_in_every_chat_over_it(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    async with running() as app:
+        await use(app, server)
+        server.script = [say("20."), say("Again 20."), say("30?")]
+        prompts = []
+        for instructions in ("Be brief.", "Answer in verse."):
+            app.window.new_chat()
+            await app.controllers.settle()
+            app.services.preferences.update(system_prompt=instructions)
+            app.window.knowledge.pin([str(folder / "pump.md")])
+            await until(lambda: app.window.findChild(Question) is not None)
+            app.window.findChild(Question).yes.click()
+            await app.controllers.settle()
+            app.window.show_sources()
+            await picture(app, "pinned")
+            await ask(app, "How much does the tank hold?")
+            prompts.append(server.asked[-1].body["messages"][0])
+        first, second = prompts
+        assert first["role"] == second["role"] == "system"
+        begin = first["content"].removesuffix("Be brief.")
+        assert begin != first["content"]
+        assert "holds 20 litres" in begin
+        assert second["content"] == f"{begin}Answer in verse."
+        # the file changes: the chat keeps the text that it has read, and says so
+        text = (folder / "pump.md").read_text("utf-8").replace("20 litres", "30 litres")
+        (folder / "pump.md").write_text(text, encoding="utf-8")
+        app.controllers.knowledge.look_everywhere()
+        await read(app)
+        app.controllers.knowledge.pinning.show_pinned()
+        await app.controllers.settle()
+        said = [one.text() for one in app.window.inspector.knowledge.pinned.findChildren(QLabel)]
+        assert any("changed since" in one for one in said)
+        await ask(app, "And now?")
+        assert server.asked[-1].body["messages"][0]["content"] == second["content"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from headstart.chat.agent.permissions import Permissions
 from headstart.chat.agent.running import RunningCalls
@@ -34,6 +35,7 @@ from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.chats.values import Chat, FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
+from headstart.core.knowledge.pinned import DocumentText
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.told import Told, told
 from headstart.storage.adapters.keychain import Keychain
@@ -135,6 +137,15 @@ class Clock:
     now = 0.0
 
 
+class Passages(NamedTuple):
+    """No whole documents."""
+
+    passages: PassageFinder
+
+    async def documents(self, _chat: Chat) -> tuple[DocumentText, ...]:
+        return ()
+
+
 class OneModel:
     """Every chat is answered by `MODEL`."""
 
@@ -187,7 +198,7 @@ class Talk:
             self.answerer,
             self.answerer,  # type: ignore[arg-type]
             self.desk,
-            self.passages,
+            Passages(self.passages),
         )
         self.answering = answering
         self.conversation = Conversation(

@@ -194,7 +194,7 @@ async def test_the_inspector_begins_with_what_everybody_needs(running: OpenApp) 
         assert tops == sorted(tops)
         assert not inspector.speculation.isVisible()
         assert [fold.button.text() for fold in inspector.folds.values()] == [
-            "Drafting: details", "Length and sampling", "Tools", "Prompt cache",
+            "Drafting: details", "Length and sampling", "Tools", "Knowledge", "Prompt cache",
             "When the context is full",
         ]  # fmt: skip
         assert not any(fold.open for fold in inspector.folds.values())

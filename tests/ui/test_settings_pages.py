@@ -12,7 +12,7 @@ async def test_no_page_is_wider_than_the_window(running: OpenApp) -> None:
         settings = app.window.settings.page
         assert settings is not None
         pages = settings.findChildren(Page)
-        assert len(pages) == 12
+        assert len(pages) == 13
         for page in pages:
             content = page.widget()
             assert content is not None

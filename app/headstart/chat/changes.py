@@ -132,6 +132,14 @@ class AheadState(Struct, frozen=True):
     typed: int
 
 
+class AheadProgress(Struct, frozen=True):
+    """Tokens of a chat's next prompt processed ahead, out of all that are known."""
+
+    chat_id: str
+    done: int
+    total: int
+
+
 class NextPromptSize(Struct, frozen=True):
     """Size of a chat's next prompt, as far as it is typed."""
 
@@ -232,6 +240,7 @@ Change = (
     | DraftProgress
     | Calibrated
     | AheadState
+    | AheadProgress
     | NextPromptSize
     | PrefixesChanged
     | ModelsChanged

@@ -24,6 +24,7 @@ from headstart.core.chats.steps import has_calls, step_messages, steps
 from headstart.core.chats.unsent import Unsent
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.chats.variables import filled
+from headstart.core.knowledge.pinned import DocumentText, with_documents
 from headstart.core.models.ref import AnyModel
 from headstart.core.own_tools import own_specs
 from headstart.core.requests import (
@@ -59,6 +60,8 @@ class Asked(Struct, frozen=True):
     written_by: str = ""
     # tools that servers lend
     lent: tuple[ToolSpec, ...] = ()
+    # whole documents that stand first
+    documents: tuple[DocumentText, ...] = ()
 
     @property
     def tools(self) -> Tools:
@@ -125,7 +128,7 @@ def local_request(
     return GenerationRequest(
         load=wanted,
         messages=(
-            *prompt_messages(asked.branch, system_prompt(chat, chosen), images, bool(asked.tools)),
+            *prompt_messages(asked.branch, _first(asked, chosen), images, bool(asked.tools)),
             *asked.steps_so_far(images),
         ),
         sampling=chosen.sampling,
@@ -148,9 +151,7 @@ def remote_request(
     return RemoteRequest(
         model=model,
         messages=(
-            *prompt_messages(
-                asked.branch, system_prompt(asked.chat, chosen), images, bool(asked.tools)
-            ),
+            *prompt_messages(asked.branch, _first(asked, chosen), images, bool(asked.tools)),
             *asked.steps_so_far(images),
         ),
         sampling=chosen.sampling,
@@ -176,7 +177,7 @@ def ahead_request(
     parts = (*unsent.parts, *text_part(unsent.text))
     return AheadRequest(
         load=wanted,
-        messages=prompt_messages(branch, system_prompt(chat, chosen), images, bool(tools)),
+        messages=prompt_messages(branch, _first(asked, chosen), images, bool(tools)),
         tools=tools,
         chat_id=chat.id,
         typed=prompt_text(parts),
@@ -187,6 +188,11 @@ def ahead_request(
         retention=decide(settings, chat, stored=bool(branch)),
         speculation=chosen.speculation,
     )
+
+
+def _first(asked: Asked, chosen: Effective) -> str:
+    """The documents, and the system prompt behind them."""
+    return with_documents(asked.documents, system_prompt(asked.chat, chosen))
 
 
 def system_prompt(chat: Chat, chosen: Effective) -> str:

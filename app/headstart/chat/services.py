@@ -28,7 +28,7 @@ from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
 from headstart.chat.folders import Folders
-from headstart.chat.knowledge.knowledge import KnowledgeWork, make_knowledge
+from headstart.chat.knowledge.making import KnowledgeWork, make_knowledge
 from headstart.chat.library.discover import Discover
 from headstart.chat.library.downloads import Downloads
 from headstart.chat.library.hub import Hub
@@ -178,16 +178,17 @@ def make_services(
     prefixes = Prefixes(prefix_controls, preferences, broadcast)
     parts = storage, prefixes, preferences, broadcast, background
     lent = make_tool_servers(preferences, keychain, broadcast, databases, weights.tools)
-    sources = ModelSources(models, ChatImages(databases), lent.lending.specs)
-    local = make_local_models(runner, sources, branches, preferences, broadcast, background)
+    engine = runner, lambda: local.loader.contexts
+    knowledge = make_knowledge(weights.knowledge, models, branches, parts[2:], engine)
+    sources = ModelSources(models, ChatImages(databases), lent.lending.specs, knowledge.documents)
+    local: LocalModels = make_local_models(runner, sources, branches, *parts[2:])
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
-    knowledge = make_knowledge(weights.knowledge, models, parts[2:], (runner, local.loader))
     finds, answers = (finding, knowledge.tools), (models, local.answerer)
     tools = make_tools(databases, finds, preferences, branches, answers, lent)
-    answering = Answering(models, local.answerer, remote, tools.desk, knowledge.passages)
+    answering = Answering(models, local.answerer, remote, tools.desk, knowledge)
     choices = Choices(databases, answering, preferences, prefixes)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     return Services(

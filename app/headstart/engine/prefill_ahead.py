@@ -110,9 +110,7 @@ def prefill_ahead(
             emit(PrefilledAhead(common_prefix(prefiller.resident.tokens, tokens), 0))
             return []
         try:
-            prefiller.prefill(
-                tokens, lambda _event: None, stop, ahead=True, positions=[len(history)]
-            )
+            prefiller.prefill(tokens, emit, stop, ahead=True, positions=[len(history)])
         except ContextFull:
             return []
     emit(PrefilledAhead(len(tokens), max(0, len(tokens) - len(history))))

@@ -169,7 +169,7 @@ def test_the_child_writes_no_file_and_takes_limited_memory() -> None:
     script = (
         "import pathlib, sys\n"
         "from headstart.extraction import child\n"
-        "child._limit()\n"
+        "child.limit()\n"
         "try:\n    bytearray(4 << 30)\nexcept MemoryError:\n    print('memory')\n"
         "try:\n    pathlib.Path(sys.argv[1]).write_bytes(b'x' * 10)\n"
         "except OSError:\n    print('file')\n"

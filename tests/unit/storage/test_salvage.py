@@ -14,6 +14,7 @@ from headstart.core.chats.parts import (
     FilePart,
     ImagePart,
     PartKind,
+    PassagePart,
     ReasoningPart,
     TextPart,
     ToolCallPart,
@@ -175,6 +176,7 @@ async def _write_every_kind(folder: Path) -> None:
         ReasoningPart("hm"),
         ToolCallPart("1", "search", "{}"),
         ToolResultPart("1", "search", "none"),
+        PassagePart(1, "notes.txt", "a passage"),
         TextPart("See?"),
     )
     more = replace(messages[0], id=new_id(), parent_id=messages[-1].id, parts=parts)

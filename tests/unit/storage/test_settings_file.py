@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headstart.core.settings.fields import describe
+from headstart.core.settings.knowledge import KnowledgeSettings
 from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.schema import (
     EngineSettings,
@@ -92,7 +93,16 @@ def test_every_described_default_is_within_its_bounds() -> None:
         assert info.minimum <= info.default <= info.maximum
 
 
-_PARTS = ("sampling", "engine", "speculation", "prefix", "library", "updates", "server")
+_PARTS = (
+    "sampling",
+    "engine",
+    "speculation",
+    "prefix",
+    "library",
+    "updates",
+    "server",
+    "knowledge",
+)
 
 
 def test_every_setting_is_in_the_docs() -> None:
@@ -105,6 +115,7 @@ def test_every_setting_is_in_the_docs() -> None:
         (LibrarySettings, "library."),
         (UpdateSettings, "updates."),
         (ServerSettings, "server."),
+        (KnowledgeSettings, "knowledge."),
     )
     for kind, prefix in kinds:
         for name in kind.__struct_fields__:

@@ -16,6 +16,7 @@ from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked
 from headstart.core.chats.values import Chat
+from headstart.core.knowledge.pinned import DocumentText
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
 
@@ -38,6 +39,17 @@ class Answerer(Protocol[M]):
         ...
 
 
+class AnswerFiles(Protocol):
+    """The user's files, as replies need them."""
+
+    @property
+    def passages(self) -> PassageFinder: ...
+
+    async def documents(self, chat: Chat, /) -> tuple[DocumentText, ...]:
+        """The whole documents that stand first in a chat's prompts."""
+        ...
+
+
 class Answering:
     """The answerers for all kinds of models."""
 
@@ -47,9 +59,9 @@ class Answering:
         local: Answerer[ModelRef],
         servers: Answerer[ServerModel],
         desk: ToolDesk,
-        passages: PassageFinder,
+        files: AnswerFiles,
     ) -> None:
-        self.passages = passages
+        self.passages, self._files = files.passages, files
         self._models = models
         self._desk = desk
         self._answerers: dict[type, Answerer[Any]] = {ModelRef: local, ServerModel: servers}
@@ -68,7 +80,11 @@ class Answering:
         """Begin a reply; one with tools goes on until the model calls none."""
         answerer, lending = self._answerers[type(model)], self._desk.lending
         missing = await lending.begin(asked.chat, model.key)
-        asked = replace(asked, lent=await lending.specs(asked.chat, model.key))
+        lent, documents = (
+            await lending.specs(asked.chat, model.key),
+            await self._files.documents(asked.chat),
+        )
+        asked = replace(asked, lent=lent, documents=documents)
         first = None if missing else await answerer.answer(model, asked)
         if first is not None and not asked.tools:
             return first

@@ -14,6 +14,7 @@ from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, images_in, local_request
 from headstart.core.chats.values import Chat
 from headstart.core.events import Counted, GenerationEvent, Notice, NoticeKind, Waiting
+from headstart.core.knowledge.pinned import DocumentText
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import CountRequest, LoadRequest
 from headstart.core.told import told
@@ -22,6 +23,8 @@ from headstart.engine.runner import Runner
 
 # the tools that servers lend to a chat with a model, by the model's key
 Lent = Callable[[Chat, str], Awaitable[tuple[ToolSpec, ...]]]
+# the whole documents of a chat
+Documents = Callable[[Chat], Awaitable[tuple[DocumentText, ...]]]
 
 
 class ModelSources(NamedTuple):
@@ -30,6 +33,7 @@ class ModelSources(NamedTuple):
     models: Models
     images: ChatImages
     lent: Lent
+    documents: Documents
 
 
 class LocalAnswerer:

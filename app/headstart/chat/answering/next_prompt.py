@@ -26,6 +26,7 @@ class NextPrompt:
         sources: ModelSources,
     ) -> None:
         self._images, self._lent = sources.images, sources.lent
+        self._documents = sources.documents
         self._branches = branches
         self._drafts = drafts
         self._loader = loader
@@ -61,9 +62,10 @@ class NextPrompt:
         shown = images_among([*(part for one in branch for part in one.parts), *unsent.parts])
         wanted, images = await self._images.for_model(chat.id, shown, wanted)
         lent = await self._lent(chat, wanted.model.key)
+        documents = await self._documents(chat)
         if self._loader.busy:
             return None
-        asked = Asked(chat, tuple(branch), "", lent=lent)
+        asked = Asked(chat, tuple(branch), "", lent=lent, documents=documents)
         return ahead_request(asked, unsent, wanted, self._preferences.current, images)
 
     async def _fetch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:

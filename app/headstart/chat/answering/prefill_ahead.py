@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from headstart.chat.answering.battery import Battery
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import AheadState, NextPromptSize
+from headstart.chat.changes import AheadProgress, AheadState, NextPromptSize
 from headstart.chat.preferences import Preferences
 from headstart.core.chats.parts import OtherPart
 from headstart.core.chats.unsent import Unsent
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import PrefilledAhead, PromptSize
+from headstart.core.events import PrefilledAhead, Prefilling, PromptSize
 from headstart.core.requests import AheadRequest
 from headstart.core.settings.schema import Settings
 from headstart.engine.runner import Runner
@@ -130,6 +130,8 @@ class PrefillAhead:
                 self._broadcast.tell(AheadState(chat_id, event.tokens, event.typed))
             elif isinstance(event, PromptSize):
                 self._broadcast.tell(NextPromptSize(chat_id, event))
+            elif isinstance(event, Prefilling):
+                self._broadcast.tell(AheadProgress(chat_id, event.done, event.total))
         if self._stream is stream:
             self._stream = None
 

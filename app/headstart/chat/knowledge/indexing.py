@@ -124,9 +124,11 @@ class Indexing:
                 return
             except EnvironmentProblem as problem:
                 self._state(source, problem=problem.told, waiting=0)
-            except Exception:
+            except Exception as error:
                 log.exception("a folder could not be indexed")
-                self._state(source, problem=told("internal"), waiting=0)
+                self._state(
+                    source, problem=told("internal-kind", kind=type(error).__name__), waiting=0
+                )
             finally:
                 self._now = ""
             self._tell(source, at_once=True)

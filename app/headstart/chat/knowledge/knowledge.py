@@ -7,26 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headstart.chat.answering.loading import Loader
-from headstart.chat.background import Background
-from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import KnowledgeChanged
-from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.knowledge.indexing import Indexing
-from headstart.chat.knowledge.meaning import Beside, Meaning
+from headstart.chat.knowledge.meaning import Meaning
 from headstart.chat.knowledge.searching import KnowledgeSearching
-from headstart.chat.knowledge.tools import FileTools
-from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import SourceState
 from headstart.core.text.whole import is_text
-from headstart.engine.runner import Runner
 from headstart.knowledge.scan import scan
 from headstart.storage.knowledge.index import KnowledgeIndex
 
@@ -104,6 +97,16 @@ class Knowledge:
         self.look()
         self.meaning.go_on()
 
+    async def pin(self, digest: str, owner: str) -> None:
+        """Keep a text for a chat or a folder, whatever happens to its file."""
+        await self._index.write(lambda index: index.files.pin(bytes.fromhex(digest), owner))
+
+    async def unpin(self, owner: str, keep: Sequence[str] = ()) -> None:
+        """Give up the texts that an owner pinned, except for some digests."""
+        if self._index.exists:
+            kept = [bytes.fromhex(one) for one in keep]
+            await self._index.write(lambda index: index.files.unpin(owner, kept))
+
     async def states(self) -> list[SourceState]:
         """The state of each source, in their order."""
         embedder = await self.meaning.number() if self.sources else None
@@ -130,37 +133,3 @@ class Knowledge:
     def _set_sources(self, sources: tuple[str, ...]) -> None:
         now = self._preferences.current.knowledge
         self._preferences.update(knowledge=replace(now, sources=sources))
-
-
-class KnowledgeWork(Struct, frozen=True):
-    knowledge: Knowledge
-    passages: PassageFinder
-    tools: FileTools
-
-
-def make_knowledge(
-    path: Path | None,
-    models: Models,
-    parts: tuple[Preferences, Broadcast, Background],
-    engine: tuple[Runner, Loader],
-) -> KnowledgeWork:
-    preferences, broadcast, background = parts
-    runner, loader = engine
-    beside = Beside(background, broadcast, lambda: runner.working)
-    index = KnowledgeIndex(path)
-    meaning = Meaning(index, models, preferences, beside)
-    indexing = Indexing(index, broadcast, background)
-    searching = KnowledgeSearching(index, meaning)
-
-    def on_change(change: KnowledgeChanged) -> None:
-        # passages that are new have no vector yet
-        state = indexing.states.get(change.source)
-        if state is not None and not state.waiting:
-            meaning.go_on()
-
-    broadcast.on(KnowledgeChanged, on_change)
-    knowledge = Knowledge(index, indexing, meaning, searching, preferences)
-    passages = PassageFinder(
-        searching, preferences, lambda model: loader.contexts.get(model.key, 0)
-    )
-    return KnowledgeWork(knowledge, passages, FileTools(searching))

@@ -50,6 +50,13 @@ class KnowledgeSearching:
         meant = await self._meaning.question(question) if by_meaning else None
         return await self._index.search(lambda reader: _find(reader, terms, meant, sources, limit))
 
+    async def state_of(self, source: str, path: str) -> tuple[str | None, str]:
+        """The digest (hexadecimal) of a file as it was last read, and its problem, as a stored
+        Told."""
+        if not self._index.exists:
+            return None, ""
+        return await self._index.search(lambda reader: reader.search.state_of(source, path))
+
     async def files_named(self, name: str) -> list[tuple[str, str]]:
         """Paths and digests (hexadecimal) of the indexed files with this path or name."""
         if not self._index.exists:

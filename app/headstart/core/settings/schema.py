@@ -14,6 +14,7 @@ from msgspec import Meta, Struct, field
 from headstart.core.chats.saved_prompts import PROMPTS
 from headstart.core.chats.saved_prompts import SavedPrompt as SavedPrompt
 from headstart.core.chats.variables import LONGEST as LONGEST_VALUE
+from headstart.core.knowledge.pinned import PinnedDocument
 from headstart.core.servers import Connection
 from headstart.core.settings.knowledge import KnowledgeSettings as KnowledgeSettings
 from headstart.core.settings.library import LibrarySettings
@@ -83,6 +84,8 @@ class ChatOptions(Overrides, frozen=True, omit_defaults=True):
     keep_on_disk: bool = True
     # names of the program's own tools that this chat's model may call
     tools: tuple[Annotated[str, Meta(max_length=64)], ...] = ()
+    # whole documents that stand first in its prompts
+    pinned: Annotated[tuple[PinnedDocument, ...], Meta(max_length=100)] = ()
     # values of the variables of its system prompt
     values: dict[str, Annotated[str, Meta(max_length=LONGEST_VALUE)]] = {}
 

@@ -11,6 +11,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The index of your files cannot be used: {reason}.",
         "Make room on the disk, or make it again under Settings, Knowledge. No chat is lost.",
     ),
+    "document-lost": (
+        "{name} has changed or cannot be found, and its text is no longer indexed: it is left out.",
+        "Pin it again in the panel beside the chat, under Knowledge.",
+    ),
     "knowledge-odd-name": (
         "The name of {name} is not valid text.",
         "Rename the folder, then add it again.",

@@ -118,6 +118,29 @@ class FileTable:
             connection.exec_driver_sql("INSERT INTO words(words) VALUES ('optimize')")
         leave_nothing_deleted(self._engine)
 
+    def pin(self, digest: bytes, owner: str) -> None:
+        """Keep a content for a chat or a folder, whatever happens to its file."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                text("INSERT OR IGNORE INTO pins (digest, owner) VALUES (:digest, :owner)"),
+                {"digest": digest, "owner": owner},
+            )
+
+    def unpin(self, owner: str, keep: Collection[bytes] = ()) -> None:
+        """Give up the contents that an owner pinned, except for some."""
+        with self._engine.begin() as connection:
+            pinned = connection.scalars(
+                text("SELECT digest FROM pins WHERE owner = :owner"), {"owner": owner}
+            ).all()
+            for digest in set(pinned).difference(keep):
+                values = {"owner": owner, "digest": digest}
+                connection.execute(
+                    text("DELETE FROM pins WHERE owner = :owner AND digest = :digest"), values
+                )
+                content = _content(connection, digest)
+                if content is not None:
+                    _forget(connection, [content])
+
     def counts(self, source: str, embedder: int | None) -> tuple[int, int, int, int]:
         """Numbers of a source's read files, pieces, characters, and pieces with a vector."""
         statement = (
@@ -209,7 +232,10 @@ def _forget(connection: Connection, contents: Iterable[int]) -> None:
     """Delete contents that no file has any more."""
     for content in dict.fromkeys(contents):
         values = {"content": content}
-        used = "SELECT 1 FROM files WHERE content = :content LIMIT 1"
+        used = (
+            "SELECT 1 FROM files WHERE content = :content UNION SELECT 1 FROM pins p"
+            " JOIN contents c ON c.digest = p.digest WHERE c.id = :content LIMIT 1"
+        )
         if connection.execute(text(used), values).first() is not None:
             continue
         connection.execute(

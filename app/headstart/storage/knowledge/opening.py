@@ -18,7 +18,7 @@ from headstart.storage.database import forbid_writing, open_engine
 log = logging.getLogger(__name__)
 
 # the make of the tables; another one has the index made again
-_MAKE = 1
+_MAKE = 2
 _TABLES = (
     """CREATE TABLE contents (
         id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, media_type TEXT NOT NULL,
@@ -40,6 +40,8 @@ _TABLES = (
         heading, folded, content='pieces', content_rowid='id',
         tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co So'")""",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)",
+    """CREATE TABLE pins (
+        digest BLOB NOT NULL, owner TEXT NOT NULL, PRIMARY KEY (digest, owner)) WITHOUT ROWID""",
     "CREATE TABLE embedders (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
     """CREATE TABLE vectors (
         id INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL REFERENCES embedders,

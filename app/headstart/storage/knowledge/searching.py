@@ -120,6 +120,19 @@ class KnowledgeSearch:
         before = next((one for one in found if one < piece), None)
         return before, next((one for one in found if one > piece), None)
 
+    def state_of(self, source: str, path: str) -> tuple[str | None, str]:
+        """The digest (hexadecimal) of a file's content, and why it has none, as a stored Told."""
+        statement = (
+            "SELECT c.digest, f.problem FROM files f LEFT JOIN contents c ON c.id = f.content"
+            " WHERE f.source = :source AND f.path = :path"
+        )
+        values = {"source": source, "path": os.fsencode(path)}
+        with self._engine.connect() as connection:
+            row = connection.execute(text(statement), values).first()
+        if row is None:
+            return None, ""
+        return (None if row.digest is None else row.digest.hex()), row.problem
+
     def named(self, name: str) -> list[tuple[str, str]]:
         """Paths and digests (hexadecimal) of files with this path in their source, or this name."""
         statement = (

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from headstart.chat.agent.costs import ToolCosts
 from headstart.core.text.shown import is_blank
 from headstart.ui.attachment import Attachment
+from headstart.ui.composer.ahead import AheadLabel
 from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.buttons import ComposerButtons
 from headstart.ui.composer.edit import GrowingEdit
@@ -79,7 +80,7 @@ class Composer(QFrame):
         self.slash = SlashMenu(self.edit)
         self.source_menu = SourceMenu(self.edit)
         self.context = ContextRing(self)
-        self.ahead = ElidedLabel("", self, name="ahead")
+        self.ahead = AheadLabel(self)
         row = QHBoxLayout()
         row.setSpacing(4)
         for tool in (self.attach, self.prompts, self.tools):
@@ -130,8 +131,7 @@ class Composer(QFrame):
         self.button.setIcon(icons.icon(name, "on_accent" if enabled else "quiet"))
         self.button.setEnabled(enabled)
         self._show_hint(self._waiting_hint)
-        if writing:
-            self.ahead.hide()
+        self.ahead.set_writing(writing)
 
     @property
     def _sendable(self) -> bool:
@@ -155,9 +155,7 @@ class Composer(QFrame):
 
     def set_ahead(self, tokens: int) -> None:
         """Show the number of the message's tokens that are already prefilled."""
-        self.ahead.set_full_text(say("composer.tokens-processed", tokens=tokens) if tokens else "")
-        self.ahead.setToolTip(say("composer.processed-while-you-typed"))
-        self.ahead.setVisible(tokens > 0 and not self._writing)
+        self.ahead.show_tokens(tokens)
 
     def set_prefills_ahead(self, on: bool) -> None:
         if not on:

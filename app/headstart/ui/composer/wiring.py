@@ -19,6 +19,7 @@ def connect(
     composer.typed.connect(ahead.typed)
     composer.text_changed.connect(open_chat.write)
     ahead.prefilled.connect(composer.set_ahead)
+    ahead.progressed.connect(composer.ahead.show_progress)
     open_chat.opened.connect(lambda: composer.set_text(open_chat.unsent))
     open_chat.sent.connect(lambda: composer.set_text(""))
     open_chat.sending_changed.connect(composer.set_sending)

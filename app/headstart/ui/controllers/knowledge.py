@@ -9,11 +9,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, FilesSearched, KnowledgeChanged, What
-from headstart.chat.knowledge.knowledge import LOOK_SECONDS, FolderSize, KnowledgeWork
+from headstart.chat.knowledge.knowledge import LOOK_SECONDS, FolderSize
+from headstart.chat.knowledge.making import KnowledgeWork
 from headstart.chat.knowledge.searching import KnowledgeFound
 from headstart.core.chats.parts import PassagePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import SourceState
+from headstart.ui.controllers.pinning import PinningController
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
@@ -50,6 +52,7 @@ class KnowledgeController(QObject):
     ) -> None:
         super().__init__()
         self._knowledge, self._passages = work.knowledge, work.passages
+        self.pinning = PinningController(work.pinning, open_chat, tasks)
         self._open = open_chat
         self._tasks = tasks
         self._serial = 0
@@ -109,6 +112,7 @@ class KnowledgeController(QObject):
         self._tasks.spawn(self._read(part))
 
     def show_chosen(self) -> None:
+        self.pinning.show_pinned()
         sources = self._of_open_chat()
         self.chosen.emit(sources)
         if sources:
@@ -181,6 +185,7 @@ class KnowledgeController(QObject):
     def _on_chat(self, change: ChatChanged) -> None:
         if change.chat_id == self._open.id and change.what in (What.OPTIONS, What.FOLDER):
             self.show_chosen()
+            self.pinning.keep_only()
 
 
 def with_source(chosen: Sequence[str], source: str, on: bool) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from headstart.core.knowledge.pinned import PinnedDocument, replaced
 from headstart.core.knowledge.values import SourceState
+from headstart.ui.inspector.pinned_panel import PinnedPanel
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.switch import Switch
 from headstart.ui.kit.tips import plain_tip
@@ -39,6 +41,8 @@ class KnowledgePanel(QWidget):
     """Emits `chosen` with the paths of the sources that are on."""
 
     chosen = Signal(tuple)
+    # whole documents, in their order
+    pins_chosen = Signal(tuple)
     add_wanted = Signal()
     summary_changed = Signal(str)
 
@@ -46,6 +50,8 @@ class KnowledgePanel(QWidget):
         super().__init__(parent)
         self._rows: dict[str, _Row] = {}
         self._choice: tuple[str, ...] = ()
+        self._chat_id = ""
+        self._pins: tuple[PinnedDocument, ...] = ()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
@@ -65,6 +71,9 @@ class KnowledgePanel(QWidget):
         line.addWidget(self.add)
         line.addStretch(1)
         layout.addLayout(line)
+        self.pinned = PinnedPanel(self)
+        self.pinned.removed.connect(lambda digest: self.pin(self._chat_id, None, digest))
+        layout.addWidget(self.pinned)
 
     @property
     def switches(self) -> dict[str, Switch]:
@@ -80,6 +89,15 @@ class KnowledgePanel(QWidget):
         """Show the sources in force in the chat."""
         self._choice = tuple(choice)
         self._show()
+
+    def set_pins(self, chat_id: str, pins: Sequence[PinnedDocument]) -> None:
+        """The chat's own whole documents."""
+        self._chat_id, self._pins = chat_id, tuple(pins)
+
+    def pin(self, chat_id: str, document: PinnedDocument | None, before: str = "") -> None:
+        """Put a whole document first in the chat, or take the one with the digest `before` out."""
+        if chat_id == self._chat_id:
+            self.pins_chosen.emit(replaced(self._pins, document, before))
 
     def show_sources(self, states: Sequence[SourceState]) -> None:
         sources = [one.source for one in states]

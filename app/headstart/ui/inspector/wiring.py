@@ -52,6 +52,8 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
     controllers.knowledge.listed.connect(
         lambda state: inspector.knowledge.show_sources(state.sources)
     )
+    controllers.knowledge.pinning.pinned.connect(inspector.knowledge.pinned.show_states)
+    inspector.knowledge.pinned.renewed.connect(controllers.knowledge.pinning.pin_again)
     ToolsChooser(inspector, controllers)
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QWidget
+from collections.abc import Sequence
 
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+
+from headstart.chat.knowledge.costs import PinCost
+from headstart.chat.knowledge.pinning import PinnedState
 from headstart.core.chats.parts import PassagePart
+from headstart.core.knowledge.pinned import PinnedDocument
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.controllers.knowledge import with_source
+from headstart.ui.kit.asking import Question
+from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.knowledge.passage_window import PassageWindow
 from headstart.ui.knowledge.search_sheet import FileSearchSheet
+from headstart.ui.wording import say
 
 # the window comes to the front many times a minute
 _FOCUS_MS = 1_000
@@ -21,6 +29,10 @@ class KnowledgeOpener(QObject):
     to have, and a text for the composer."""
 
     sources_chosen = Signal(tuple)
+    # a chat, a document for its prompts, and the digest of the one that it replaces
+    pinned = Signal(str, PinnedDocument, str)
+    # files for the next message
+    files_wanted = Signal(list)
     text_wanted = Signal(str)
 
     passage: OneWindow[PassageWindow] = OneWindow()
@@ -34,6 +46,8 @@ class KnowledgeOpener(QObject):
         self._knowledge.text_read.connect(self._show_text)
         self._knowledge.found.connect(self._show_found)
         self._knowledge.chosen.connect(self._on_chosen)
+        self._knowledge.pinning.pin_read.connect(self._ask_about_pin)
+        self._open = controllers.open
         self._looking = QTimer(self, singleShot=True, interval=_FOCUS_MS)
         self._looking.timeout.connect(self._knowledge.look_everywhere)
         application = QApplication.instance()
@@ -57,6 +71,36 @@ class KnowledgeOpener(QObject):
     def switch_on(self, source: str) -> None:
         """Answer the open chat's questions from this source as well."""
         self.sources_chosen.emit(with_source(self._chosen, source, True))
+
+    def ask_document(self) -> None:
+        """Choose a document that is to stand first in the open chat's prompts."""
+        dialog = file_dialog(self._parent, say("knowledge.pin-document"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(self.pin)
+        dialog.open()
+
+    def pin(self, paths: Sequence[str]) -> None:
+        """Pin documents to the open chat. One that has begun gets them with its next message:
+        in front of it, they would have it processed again."""
+        if self._open.stored:
+            self.files_wanted.emit(list(paths))
+            return
+        for path in paths:
+            self._knowledge.pinning.pin(path)
+
+    def _ask_about_pin(self, chat_id: str, state: PinnedState, cost: PinCost, before: str) -> None:
+        if not state.tokens:
+            return
+        name, tokens = state.document.name, state.tokens
+        if cost.context and tokens > cost.context:
+            about = say("knowledge.pin-too-long", tokens=tokens, context=cost.context)
+        elif cost.seconds:
+            about = say("knowledge.pin-cost", tokens=tokens, seconds=cost.seconds, size=cost.size)
+        else:
+            about = say("knowledge.pin-size", tokens=tokens, size=cost.size)
+        Question(
+            self._parent, say("knowledge.pin-question", name=name), about, say("knowledge.pin")
+        ).ask(lambda: self.pinned.emit(chat_id, state.document, before))
 
     def _ask(self, query: str, sources: tuple[str, ...]) -> None:
         self.sources_chosen.emit(tuple(dict.fromkeys((*self._chosen, *sources))))

@@ -11,6 +11,7 @@ from headstart.core.chats.tree import RemovedBranch
 from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.events import NoticeKind, PromptSize
 from headstart.core.hub.downloads import Download
+from headstart.core.knowledge.pinned import PinnedDocument
 from headstart.core.settings.schema import Settings
 from headstart.core.text.shown import shortened
 from headstart.core.told import Told
@@ -96,6 +97,15 @@ def _connect_knowledge(window: MainWindow, controllers: Controllers) -> None:
     window.composer.source_menu.chosen.connect(knowledge.switch_on)
     panel.add_wanted.connect(lambda: window.settings.open("knowledge"))
     knowledge.sources_chosen.connect(panel.chosen)
+    panel.pinned.pin_wanted.connect(knowledge.ask_document)
+    knowledge.files_wanted.connect(window.attachments.add_files)
+
+    def pin(chat_id: str, document: PinnedDocument, before: str) -> None:
+        panel.pin(chat_id, document, before)
+        # read now, so that the first question is as fast as the second
+        controllers.ahead.read_now()
+
+    knowledge.pinned.connect(pin)
 
     def write(text: str) -> None:
         window.pages.show_chat()

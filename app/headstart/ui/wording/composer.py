@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "prompt-progress": "Reading: {share:.0%}",
+    "prompt-read-once": "The documents and messages before yours are processed, once",
     "chip-of-source": "Searches {name}",
     "source-tip": "{source} is searched for each question. Click to change that.",
     "folders-and-files": "Folders and files",

@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "whole-documents": "Whole documents",
+    "about-whole-documents": (
+        "They stand first in each prompt of this chat and are read once: all chats over the same "
+        "documents share that."
+    ),
+    "pin-document": "Add a document…",
+    "document-gone": "its text is gone",
+    "document-tokens": "about {tokens:n token|tokens}",
+    "document-changed": "the file has changed since",
+    "document-of-folder": "of the folder",
+    "read-again": "Read it again as it is now",
+    "read-name-again": "Read {name} again as it is now",
+    "unpin": "Take it out",
+    "unpin-name": "Take {name} out",
     "knowledge": "Knowledge",
     "no-knowledge": "none",
     "search-in": "Search in {name}",

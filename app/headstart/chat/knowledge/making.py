@@ -1,0 +1,76 @@
+"""Makes all that answers questions from files. On the event loop's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from headstart.chat.background import Background
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatChanged, KnowledgeChanged, What
+from headstart.chat.knowledge.asking import PassageFinder
+from headstart.chat.knowledge.costs import PromptCosts
+from headstart.chat.knowledge.indexing import Indexing
+from headstart.chat.knowledge.knowledge import Knowledge
+from headstart.chat.knowledge.meaning import Beside, Meaning
+from headstart.chat.knowledge.pinning import Pinning
+from headstart.chat.knowledge.searching import KnowledgeSearching
+from headstart.chat.knowledge.tools import FileTools
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import Chat
+from headstart.core.knowledge.pinned import DocumentText
+from headstart.engine.runner import Runner
+from headstart.storage.knowledge.index import KnowledgeIndex
+
+
+class KnowledgeWork(Struct, frozen=True):
+    """`passages` for questions, and `pinning` for whole documents."""
+
+    knowledge: Knowledge
+    passages: PassageFinder
+    tools: FileTools
+    pinning: Pinning
+
+    async def documents(self, chat: Chat) -> tuple[DocumentText, ...]:
+        """The whole documents that stand first in a chat's prompts."""
+        return await self.pinning.texts(chat)
+
+
+def make_knowledge(
+    path: Path | None,
+    models: Models,
+    branches: Branches,
+    parts: tuple[Preferences, Broadcast, Background],
+    engine: tuple[Runner, Callable[[], dict[str, int]]],
+) -> KnowledgeWork:
+    """`engine`: it, and tokens of context of each loaded model, by key."""
+    preferences, broadcast, background = parts
+    runner, contexts = engine
+    beside = Beside(background, broadcast, lambda: runner.working)
+    index = KnowledgeIndex(path)
+    meaning = Meaning(index, models, preferences, beside)
+    indexing = Indexing(index, broadcast, background)
+    searching = KnowledgeSearching(index, meaning)
+
+    def on_change(change: KnowledgeChanged) -> None:
+        # passages that are new have no vector yet
+        state = indexing.states.get(change.source)
+        if state is not None and not state.waiting:
+            meaning.go_on()
+
+    broadcast.on(KnowledgeChanged, on_change)
+    knowledge = Knowledge(index, indexing, meaning, searching, preferences)
+    facts = PromptCosts(models, branches, (preferences, broadcast), contexts)
+    pinning = Pinning(knowledge, broadcast, facts)
+
+    def on_chat(change: ChatChanged) -> None:
+        if change.what is What.PURGED:
+            background.run(knowledge.unpin(change.chat_id))
+
+    broadcast.on(ChatChanged, on_chat)
+    passages = PassageFinder(searching, preferences, lambda model: contexts().get(model.key, 0))
+    return KnowledgeWork(knowledge, passages, FileTools(searching), pinning)

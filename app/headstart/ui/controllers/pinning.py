@@ -1,0 +1,61 @@
+"""Whole documents of the open chat: read, shown, given up. Main thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.knowledge.costs import PinCost
+from headstart.chat.knowledge.pinning import PinnedState, Pinning
+from headstart.core.chats.values import Chat
+from headstart.ui.kit.tasks import Tasks
+from headstart.ui.open_chat import OpenChat
+
+
+class PinningController(QObject):
+    # a document that was read to be pinned: the chat, its state, its cost, the digest that it is
+    # to replace
+    pin_read = Signal(str, PinnedState, PinCost, str)
+    # the documents of the open chat, and the digests of its own ones
+    pinned = Signal(list, tuple)
+
+    def __init__(self, pinning: Pinning, open_chat: OpenChat, tasks: Tasks) -> None:
+        super().__init__()
+        self._pinning = pinning
+        self._open = open_chat
+        self._tasks = tasks
+
+    def keep_only(self) -> None:
+        """Give up the texts that the open chat no longer pins."""
+        self._tasks.spawn(self._pinning.keep_only(self._open.chat))
+
+    def pin(self, path: str, before: str = "") -> None:
+        """Read a document for the open chat; `pin_read` follows. `before`: the digest of the one
+        that it replaces."""
+        self._tasks.spawn(self._pin(self._open.chat, path, before))
+
+    def pin_again(self, digest: str) -> None:
+        """Read a pinned document as its file is now; `pin_read` follows."""
+        found = next((one for one in self._open.chat.options.pinned if one.digest == digest), None)
+        if found is not None:
+            self.pin(str(Path(found.source, found.path)), digest)
+
+    def show_pinned(self) -> None:
+        """Emit `pinned`."""
+        self._tasks.spawn(self._show_pinned(self._open.chat))
+
+    async def _pin(self, chat: Chat, path: str, before: str) -> None:
+        document = await self._pinning.read(path, chat.id)
+        (state,) = await self._pinning.states([document])
+        cost = await self._pinning.cost(chat, state.tokens)
+        self.pin_read.emit(chat.id, state, cost, before)
+
+    async def _show_pinned(self, chat: Chat) -> None:
+        own = tuple(one.digest for one in chat.options.pinned)
+        if not own and not any(one.pinned for one in chat.above):
+            self.pinned.emit([], ())
+            return
+        states = await self._pinning.states(self._pinning.documents(chat))
+        if chat.id == self._open.id:
+            self.pinned.emit(states, own)
