@@ -28,20 +28,12 @@ from headstart.chat.knowledge.searching import KnowledgeFound, KnowledgeSearchin
 from headstart.core.knowledge.citations import Cited, citations
 from headstart.storage.knowledge.opening import open_index
 from tests.benchmarks import knowledge_sets as sets
-from tests.benchmarks.knowledge_desk import Desk, MiniLm
+from tests.benchmarks.knowledge_desk import OLD, Desk, MiniLm, write_all
+from tests.benchmarks.knowledge_prompts import pinned, turns
 from tests.benchmarks.report import Report
 from tests.unit.storage.test_knowledge_index import contents
 
 FILES, PIECES, EDITS, DAMAGED = 1_000, 100_000, 1_000, 5_000
-_OLD = 1_000_000_000
-
-
-def write_all(folder: Path, texts: Sequence[str]) -> None:
-    folder.mkdir()
-    for number, body in enumerate(texts):
-        path = folder / f"{number}.txt"
-        path.write_text(body, encoding="utf-8")
-        os.utime(path, (_OLD, _OLD))
 
 
 def rank_of(found: KnowledgeFound, number: int) -> int | None:
@@ -194,7 +186,7 @@ def _thousand(folder: Path) -> float:
         place = folder / str(number % 20) / f"{number}-{path.name}"
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, place)
-        os.utime(place, (_OLD, _OLD))
+        os.utime(place, (OLD, OLD))
         size += path.stat().st_size
     return size / 1e6
 
@@ -346,6 +338,8 @@ PARTS: dict[str, Callable[[Report, Path], Coroutine[Any, Any, None]]] = {
     "large": _large,
     "edits": _edits,
     "damaged": _damaged,
+    "pinned": pinned,
+    "turns": turns,
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,9 @@ from headstart.core.knowledge.embedders import UNRELATED, recipe_of
 from headstart.core.models.ref import ModelRef
 from headstart.engine.embedding_thread import EmbeddingThread
 from headstart.storage.knowledge.index import KnowledgeIndex
+
+# a time long ago, so that no file counts as just written
+OLD = 1_000_000_000
 
 
 class NoMeaning:
@@ -93,3 +98,11 @@ class Desk:
     async def close(self) -> None:
         await self.indexing.close()
         await asyncio.to_thread(self.index.close)
+
+
+def write_all(folder: Path, texts: Sequence[str]) -> None:
+    folder.mkdir()
+    for number, body in enumerate(texts):
+        path = folder / f"{number}.txt"
+        path.write_text(body, encoding="utf-8")
+        os.utime(path, (OLD, OLD))

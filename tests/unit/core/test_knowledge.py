@@ -156,9 +156,12 @@ def test_touching_hits_become_one_passage() -> None:
 def test_passages_keep_to_their_room() -> None:
     hits = [_hit(number, number * 5_000, "word " * 400) for number in range(6)]
     assert len(passages(hits, [], 1_200)) == 2
-    assert len(passages(hits, [], 1)) == 1, "one at least"
+    assert len(passages(hits, [], 500)) == 1, "one at least"
+    assert passages(hits, [], 100) == []
     assert budget(0) == 4_000
-    assert budget(8_192) == 1_638
+    assert budget(8_192) == 1_228
+    assert budget(8_192, 5_000) == 381
+    assert budget(8_192, 8_192) == 0
 
 
 def test_passages_stand_in_a_frame_that_says_that_they_are_data() -> None:

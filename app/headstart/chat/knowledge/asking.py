@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.preferences import Preferences
-from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.attachments import about_tokens
+from headstart.core.chats.parts import PassagePart, prompt_text
 from headstart.core.chats.values import Chat, Message, Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.passages import budget, passages, passages_in
@@ -66,8 +67,16 @@ class PassageFinder:
             log.warning("a question's search failed: %s", problem.for_log)
             return PassageSearch(searched=True, problem=problem)
         earlier = [one for message in branch for one in passages_in(message.parts)]
-        tokens = budget(self._context_of(model))
+        tokens = budget(self._context_of(model), _used(branch))
         return PassageSearch(tuple(passages(found.answers, earlier, tokens)), True)
+
+
+def _used(branch: Sequence[Message]) -> int:
+    """Tokens of the chat so far: counted at its last reply, or estimated."""
+    last = next((one.stats for one in reversed(branch) if one.stats is not None), None)
+    if last is not None:
+        return last.prompt_tokens + last.generated_tokens
+    return sum(about_tokens(prompt_text(one.parts)) for one in branch)
 
 
 def _question(branch: Sequence[Message], text: str) -> str:

@@ -14,13 +14,22 @@ from headstart.core.chats.attachments import about_tokens
 from headstart.core.chats.parts import Part, PassagePart
 from headstart.core.knowledge.values import KnowledgeHit
 
-# most tokens of the passages for one question, and the share of a context that they may take
+# most tokens of the passages for one question, and their share of the free context
 MOST_TOKENS, SHARE = 4_000, 0.2
+# tokens of one passage, about
+_ONE = 500
+# tokens that stay free for replies and later questions
+_REST = 2_048
 
 
-def budget(context: int) -> int:
-    """Tokens for passages in a context of this size; 0: unknown."""
-    return MOST_TOKENS if not context else min(MOST_TOKENS, int(context * SHARE))
+def budget(context: int, used: int = 0) -> int:
+    """Tokens for passages in a context of this size, `used` of which are; 0: unknown."""
+    if not context:
+        return MOST_TOKENS
+    # replies and later questions need room, too
+    free = max(0, context - min(_REST, context // 4) - used)
+    # room for one passage while there is some
+    return min(MOST_TOKENS, max(int(free * SHARE), min(_ONE, free // 3)))
 
 
 def joined_hits(hits: Sequence[KnowledgeHit]) -> list[KnowledgeHit]:
@@ -63,7 +72,7 @@ def passages(
             found.append(replace(before, text="", again=True))
             continue
         cost = about_tokens(hit.text)
-        if cost > tokens and found:
+        if cost > tokens and (found or tokens < _ONE // 2):
             continue
         tokens -= cost
         number += 1
