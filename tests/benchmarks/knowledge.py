@@ -29,7 +29,7 @@ from headstart.core.knowledge.citations import Cited, citations
 from headstart.storage.knowledge.opening import open_index
 from tests.benchmarks import knowledge_sets as sets
 from tests.benchmarks.knowledge_desk import OLD, Desk, MiniLm, write_all
-from tests.benchmarks.knowledge_prompts import pinned, turns
+from tests.benchmarks.knowledge_prompts import pinned, places, turns
 from tests.benchmarks.report import Report
 from tests.unit.storage.test_knowledge_index import contents
 
@@ -338,6 +338,7 @@ PARTS: dict[str, Callable[[Report, Path], Coroutine[Any, Any, None]]] = {
     "large": _large,
     "edits": _edits,
     "damaged": _damaged,
+    "places": places,
     "pinned": pinned,
     "turns": turns,
 }

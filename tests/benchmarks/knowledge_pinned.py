@@ -2,7 +2,9 @@
 HOME STEP FILE [DOCUMENT]`, a child of `knowledge` for each start of the program.
 
 Steps: `first` (nothing is known of the document), `second` (a chat with other instructions, the
-same start), `after` (the same after a restart), `turns` (20 turns with passages).
+same start), `after` (the same after a restart), both without work ahead; `as shipped`: after
+another restart, four seconds between the document and the question; `turns` (20 turns with
+passages).
 """
 
 from __future__ import annotations
@@ -45,8 +47,7 @@ async def ask(app: App, text: str) -> TurnStats:
 
 
 async def pinned_chat(app: App, document: str, instructions: str) -> TurnStats:
-    """A new chat over the document; returns the stats of its first answer. Nothing is processed
-    ahead: a user's question finds it all done."""
+    """A new chat over the document; returns the stats of its first answer."""
     app.services.preferences.update(system_prompt=instructions)
     app.window.new_chat()
     await app.controllers.settle()
@@ -56,6 +57,9 @@ async def pinned_chat(app: App, document: str, instructions: str) -> TurnStats:
     assert isinstance(question, Question)
     question.yes.click()
     await app.controllers.settle()
+    if app.services.preferences.current.prefix.prefill_ahead:
+        # a user needs this long to type a question
+        await asyncio.sleep(4.0)
     return await ask(app, "What does it say? Answer in a few words.")
 
 
@@ -82,7 +86,10 @@ async def _measure(app: App, step: str, model: str, document: str) -> dict[str, 
     if step == "turns":
         return await _turns(app, document)
     instructions = {"first": "Be brief.", "second": "Answer in verse.", "after": "Be a pirate."}
+    instructions["as shipped"] = "Be friendly."
     found = []
+    if step == "as shipped":
+        services.preferences.update(prefix=_ahead(app, True))
     for name in ("first", "second") if step == "first" else (step,):
         stats = await pinned_chat(app, document, instructions[name])
         found.append(

@@ -40,6 +40,8 @@ _ENDS = (
 )
 # characters that may be written vertically, and the least number that a vertical page has
 _FIRST_WIDE, _LAST_WIDE, _WIDE_SIGNS = "\u2e80", "\uffdc", 8
+# lines of a page from which on it may be scattered, and the least gap between words in line heights
+_LEAST_SCATTERED, _SPACE = 8, 0.1
 # points by which the box of a part is reduced before its text is read
 _INSET = 0.2
 _LINE_END = re.compile(r"[ \t]*\r?\n")
@@ -93,6 +95,8 @@ def _page_text(document: Any, index: int) -> str:
             found = str(text_page.get_text_range())
         else:
             found = _in_order(text_page, str(text_page.get_text_bounded()))
+            if _is_scattered(str(text_page.get_text_range())):
+                found = _gathered(text_page)
         text_page.close()
         page.close()
     except pypdfium2.PdfiumError:
@@ -120,6 +124,37 @@ def _in_order(page: Any, text: str) -> str:
         )
     found = _LINE_END.sub("\n", found)
     return found if _letters(found) == _letters(text) else text
+
+
+def _is_scattered(text: str) -> bool:
+    """True if most lines are a letter or two: PDFium takes each for a line of its own on short
+    pages whose letters are placed one by one."""
+    lines = [one for one in text.split("\n") if one.strip()]
+    short = sum(len(one.strip()) <= 2 for one in lines)
+    return len(lines) > _LEAST_SCATTERED and 2 * short > len(lines)
+
+
+def _gathered(page: Any) -> str:
+    """The letters of a page in the order of its content, in lines and words by their places."""
+    from pypdfium2 import raw
+
+    found, before = list[str](), None
+    for index in range(page.count_chars()):
+        sign = chr(raw.FPDFText_GetUnicode(page, index))
+        if sign.isspace() or unicodedata.category(sign) == "Cc":
+            continue
+        # loose boxes have the height of the font
+        box = Box(*page.get_charbox(index, loose=True))
+        if before is not None:
+            middle = (box.bottom + box.top) / 2
+            same = before.bottom < middle < before.top and box.left > before.left
+            if not same:
+                found.append("\n")
+            elif box.left - before.right > _SPACE * min(box.height, before.height):
+                found.append(" ")
+        found.append(sign)
+        before = box
+    return "".join(found)
 
 
 def _letters(text: str) -> Counter[str]:

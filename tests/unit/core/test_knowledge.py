@@ -35,8 +35,10 @@ def test_pieces_cover_a_text_in_order(text: str, pages: bool) -> None:
         before = text[:first]
         if pages:
             assert one.page == before.count(PAGE_BREAK) + 1
+            assert PAGE_BREAK not in body.strip(), "the words of a piece are on one page"
             before = before.rpartition(PAGE_BREAK)[2]
         assert one.line == before.count("\n") + 1
+        assert body.strip()
         # a combining mark stays with its letter
         assert not body.startswith("\u0301")
 

@@ -55,16 +55,20 @@ class _Block(Struct):
 
 
 def cut(text: str, pages: bool = False) -> list[CutPiece]:
-    """The pieces of a text; `pages`: its pages are separated by PAGE_BREAK. [] for no text."""
+    """The pieces of a text, [] for no text. `pages`: its pages are separated by PAGE_BREAK, and the
+    words of a piece are on one page."""
     if not text.strip():
         return []
     spans: list[tuple[int, int, str]] = []
     path: list[tuple[int, str]] = []
     start, size, heading = 0, 0.0, ""
-    for block in _blocks(text):
+    for block in _blocks(text, pages):
         weight = _weight(text, block.start, block.end)
-        over = size + weight > _MOST
-        if size and (over or (block.level and size >= _LEAST)):
+        body = text[start : block.start].lstrip()
+        over = size + weight > _MOST or (pages and PAGE_BREAK in body)
+        ends = over or (block.level and size >= _LEAST)
+        # a piece has words
+        if ends and body and text[block.start : block.end].strip():
             spans.append((start, block.start, heading))
             start, size = block.start, 0.0
         if not size:
@@ -141,7 +145,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = at
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+def _blocks(text: str, pages: bool) -> Iterator[_Block]:
     """Headings, paragraphs, items of lists and code blocks; each with the blank lines after it."""
     marks: list[str] = []
     now: _Block | None = None
@@ -150,6 +154,9 @@ def _blocks(text: str) -> Iterator[_Block]:
         if not found[0]:
             continue
         line = found[0].rstrip("\n\f")
+        if pages and now is not None and text[found.start() - 1] == PAGE_BREAK:
+            yield now
+            now, fence, blank, lines = None, "", False, 0
         begins = now is None or blank
         if fence:
             if line.strip().startswith(fence):
