@@ -208,6 +208,51 @@ async def tool_servers(guide: Guide, server: ScriptedServer, place: Path) -> Non
     await services.tools.servers.entries.remove(server_id)
 
 
+async def knowledge(guide: Guide, server: ScriptedServer, place: Path) -> None:
+    """A question about a folder, its passages, and citations that were checked."""
+    app, window = guide.app, guide.window
+    folder = place / "Manuals"
+    folder.mkdir()
+    (folder / "heat pump.md").write_text(
+        "# Heat pump\n\nThe pump runs at 45 °C in winter.\n\n## Coolant\n\nThe tank holds 20 "
+        "litres of coolant. Change it every two years, in spring, with the pump switched off.\n",
+        encoding="utf-8",
+    )
+    (folder / "solar panels.md").write_text(
+        "# Solar panels\n\nClean the panels once a year. The inverter is covered for ten years.\n",
+        encoding="utf-8",
+    )
+    server.models = [{"id": "Qwen3-30B-A3B-Instruct", "owned_by": "vllm", "max_model_len": 32768}]
+    services = app.services
+    before = services.preferences.current.connections
+    connection = Connection("files", "Workstation", server.url, allowed=True)
+    services.preferences.update(connections=(*before, connection))
+    window.new_chat()
+    await guide.settle()
+    offers = await services.servers.offers()
+    model = next(
+        one for each in offers for one in each.models if one.connection.id == connection.id
+    )
+    app.controllers.models.choose(model)
+    app.controllers.knowledge.add(str(folder))
+    await guide.settle()
+    await services.knowledge.knowledge.indexing.settled()
+    window.knowledge.switch_on(str(folder))
+    await guide.settle()
+    server.script = [
+        say(
+            "The manual says: “Change it every two years, in spring, with the pump switched off” "
+            "[1]. You need 20 litres of it [1]."
+        )
+    ]
+    window.panels.open_inspector(False)
+    window.composer.set_text("When is the coolant of the heat pump changed, and how much is it?")
+    window.composer.button.click()
+    await guide.shot("knowledge", seconds=2.0)
+    services.preferences.update(connections=before)
+    await services.knowledge.knowledge.remove(str(folder))
+
+
 async def trouble(guide: Guide) -> None:
     banner = guide.window.banner
     banner.show_text(NoticeKind.START, told("died-writing", model="SmolLM2-135M-Instruct").text)
@@ -266,6 +311,7 @@ async def walk(home: Home, out: Path, hub: HubServer) -> None:
         with ScriptedServer() as server:
             await servers(guide, server)
             await tool_servers(guide, server, place)
+            await knowledge(guide, server, place)
         await trouble(guide)
         await models(guide)
         await faster(guide)

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence, Set
 
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, text
 
 from headstart.core.knowledge.terms import Terms, has_exactly, phrase_of, widened
 from headstart.core.knowledge.values import KnowledgeHit, Place
-from headstart.core.text.folding import unfolded
+from headstart.core.text.folding import plain, unfolded
 
 # a word in more pieces than this share is left out, if rarer ones are left
 _FREQUENT = 1 / 3
 # words that are looked up however frequent they are
 _LEAST_WORDS = 2
 # most pieces that all words of a question may have together: ranking takes 1 us for each
-_RANKED = 12_000
+_RANKED = 8_000
+# hits that are compared with the floor
+_JUDGED = 40
+_TOKENS = re.compile(r"[^\W_]+")
 # hits with all exact terms that are looked at; with more than these, names in a question of several
 # words tell nothing
 _LOOKED_AT, _NAMED, _NAMED_SHARE = 200, 20, 0.03
@@ -47,6 +51,9 @@ class WordHits(Struct, frozen=True):
 class KnowledgeSearch:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # numbers of pieces by word, as of a state of the index
+        self._counts: dict[str, int] = {}
+        self._state: tuple[int, int] = (0, 0)
 
     def words(self, terms: Terms, limit: int, sources: Collection[str] | None = None) -> WordHits:
         """Pieces by words, at most `limit`; `sources`: the ones to search, None for all."""
@@ -54,7 +61,7 @@ class KnowledgeSearch:
             return WordHits()
         with self._engine.connect() as connection:
             total = connection.scalar(text("SELECT max(id) FROM pieces")) or 0
-            words = _counted(connection, terms.words, total)
+            words = self._counted(connection, terms.words, total)
             within, values = _within(sources)
             match = " OR ".join(word.phrase for word in _rare(words, total))
             ranked = _ranked(connection, match, within, values, limit)
@@ -71,7 +78,7 @@ class KnowledgeSearch:
                 many = len(exact) > max(_NAMED, total * _NAMED_SHARE)
                 if many and not terms.quoted and len(terms.exact) < _word_count(terms):
                     exact = []
-            strong = _strong(connection, words, ranked, total)
+            strong = _strong(words, _texts(connection, ranked[:_JUDGED]), total)
         wanted = set(exact)
         first = [*dict.fromkeys((*(one for one in ranked if one in wanted), *exact))]
         # as the user wrote them before other capitals
@@ -79,6 +86,20 @@ class KnowledgeSearch:
         return WordHits(
             tuple(dict.fromkeys((*first, *ranked)))[:limit], tuple(first[:limit]), frozenset(strong)
         )
+
+    def _counted(self, connection: Connection, words: Sequence[str], total: int) -> list[_Word]:
+        """The words of a question with their numbers of pieces, the rarest first; 0 for a word
+        that no piece has."""
+        state = (total, connection.scalar(text("PRAGMA data_version")) or 0)
+        if state != self._state:
+            self._counts, self._state = {}, state
+        most = min(int(total * _FREQUENT), _RANKED) + 1
+        for word in words:
+            if word not in self._counts:
+                # a frequent word's list is long: counted once
+                self._counts[word] = _count(connection, word, most)
+        found = [_Word(widened(word), self._counts[word]) for word in words]
+        return sorted(found, key=lambda one: (one.count, one.phrase))
 
     def hits(self, ids: Sequence[int], exact: Collection[int] = ()) -> list[KnowledgeHit]:
         """The passages of pieces, in the order of `ids`; a piece that went since is left out."""
@@ -188,6 +209,15 @@ class _Word(Struct, frozen=True):
     phrase: str
     count: int
 
+    def is_in(self, shown: str, tokens: Set[str]) -> bool:
+        """True if a text in its plain form, with these tokens, has the word."""
+        word = self.phrase.strip('"*')
+        if " " in word:
+            return word.replace(" ", "") in shown
+        if self.phrase.endswith("*"):
+            return any(token.startswith(word) for token in tokens)
+        return word in tokens
+
     def weight(self, total: int) -> float:
         """Information of the word in an index of `total` pieces (Robertson, Sparck Jones 1976). In
         all languages with spaces, short words carry less; one that no piece has counts like one
@@ -197,24 +227,17 @@ class _Word(Struct, frozen=True):
         return letters * math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
 
 
-def _counted(connection: Connection, words: Sequence[str], total: int) -> list[_Word]:
-    """The words of a question with their numbers of pieces, the rarest first; 0 for a word that no
-    piece has."""
-    most = min(int(total * _FREQUENT), _RANKED) + 1
-    found = []
-    for word in words:
-        phrase, count = widened(word), 0
-        if " " not in word:
-            statement = "SELECT doc FROM vocabulary WHERE term = :word"
-            count = connection.scalar(text(statement), {"word": word.strip('"')}) or 0
-        if not count and (" " in word or phrase != word):
-            # pairs of signs, and words that the index has in other forms only
-            statement = (
-                "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH :word LIMIT :most)"
-            )
-            count = connection.scalar(text(statement), {"word": phrase, "most": most}) or 0
-        found.append(_Word(phrase, count))
-    return sorted(found, key=lambda one: (one.count, one.phrase))
+def _count(connection: Connection, word: str, most: int) -> int:
+    """The number of pieces with a word; of pairs of signs, and of words that the index has in
+    other forms only, at most `most`."""
+    phrase, count = widened(word), 0
+    if " " not in word:
+        statement = "SELECT doc FROM vocabulary WHERE term = :word"
+        count = connection.scalar(text(statement), {"word": word.strip('"')}) or 0
+    if not count and (" " in word or phrase != word):
+        statement = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH :word LIMIT :most)"
+        count = connection.scalar(text(statement), {"word": phrase, "most": most}) or 0
+    return int(count)
 
 
 def _rare(words: Sequence[_Word], total: int) -> list[_Word]:
@@ -265,21 +288,19 @@ def _texts(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
     return {one: found[one] for one in ids if one in found}
 
 
-def _strong(
-    connection: Connection, words: Sequence[_Word], ranked: Sequence[int], total: int
-) -> list[int]:
+def _strong(words: Sequence[_Word], shown: Mapping[int, str], total: int) -> list[int]:
     """The pieces with enough of a question's information to be an answer: those without only
-    share a word with it."""
-    found: dict[int, float] = {}
-    for word in words:
-        if word.count:
-            statement = (
-                f"SELECT rowid FROM words WHERE words MATCH :word AND rowid IN ({_numbers(ranked)})"
-            )
-            for one in connection.scalars(text(statement), {"word": word.phrase}):
-                found[one] = found.get(one, 0.0) + word.weight(total)
+    share a word with it. `shown`: their texts."""
+    weights = [(word, word.weight(total)) for word in words if word.count]
     needed = _ENOUGH * sum(word.weight(total) for word in words)
-    return [one for one, weight in found.items() if weight >= needed]
+    found = []
+    for one, body in shown.items():
+        text_ = plain(body)
+        tokens = set(_TOKENS.findall(text_))
+        has = sum(weight for word, weight in weights if word.is_in(text_, tokens))
+        if has >= needed:
+            found.append(one)
+    return found
 
 
 def _numbers(ids: Sequence[int]) -> str:
