@@ -86,12 +86,16 @@ async def open_app(
 def _start(window: MainWindow, controllers: Controllers, services: Services) -> None:
     """List the chats, then begin background work."""
 
+    async def chats() -> set[str]:
+        listed, trashed = await services.chat_list.summaries(), await services.chat_list.trash()
+        return {*(one.id for one in listed), *(one.id for one in trashed)}
+
     def wake() -> None:
         # not before the list is loaded: two imports at once would hold each other up
         controllers.wake()
         services.mirror.wake()
         services.finding.start()
-        services.knowledge.knowledge.wake()
+        services.knowledge.knowledge.wake(chats)
         services.serving.begin()
         window.transcript.host.highlighter.prepare()
 

@@ -81,19 +81,24 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.index = KnowledgeIndex(folder / "knowledge.db")
+        self.sources: tuple[str, ...] = ()
         self.broadcast = Broadcast()
         self.indexing = Indexing(self.index, self.broadcast, Background())
-        self.searching = KnowledgeSearching(self.index, NoMeaning())  # type: ignore[arg-type]
+        self.searching = KnowledgeSearching(self.index, NoMeaning(), self.known)  # type: ignore[arg-type]
 
     async def read(self, *sources: Path) -> float:
         """Look at the sources; returns seconds."""
         began = time.perf_counter()
-        self.indexing.look([str(one) for one in sources])
+        self.sources = tuple(str(one) for one in sources)
+        self.indexing.look(self.sources)
         await self.indexing.settled()
         return time.perf_counter() - began
 
+    def known(self) -> tuple[str, ...]:
+        return self.sources
+
     def with_meaning(self, meaning: MiniLm) -> KnowledgeSearching:
-        return KnowledgeSearching(self.index, meaning)  # type: ignore[arg-type]
+        return KnowledgeSearching(self.index, meaning, self.known)  # type: ignore[arg-type]
 
     async def close(self) -> None:
         await self.indexing.close()

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from headstart.assembly import App
 from headstart.chat.knowledge.knowledge import Knowledge
@@ -207,3 +208,88 @@ async def test_models_search_and_read_the_same_files(running: OpenApp, folder: P
         assert "coolant" in two.text
         for arguments in ('{"path": "../secret"}', '{"path": "2.md", "from": 9999}', "{}"):
             assert (await box.run("read_file", arguments, [])).failed
+
+
+async def test_meanings_go_on_after_the_index_was_made_again(
+    running: OpenApp, folder: Path, tmp_path: Path
+) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    write_tiny(models / "tiny-embed.gguf", WORDS)
+    async with running() as app:
+        app.services.preferences.update(library=LibrarySettings(folders=(str(models),)))
+        knowledge = await added(app, folder)
+        knowledge.meaning.look_again()
+        await until(lambda: not knowledge.meaning.working)
+        await knowledge.rebuild()
+        await knowledge.indexing.settled()
+        knowledge.meaning.go_on()
+        await until(lambda: not knowledge.meaning.working)
+        (state,) = await knowledge.states()
+        assert (state.pieces, state.meant) == (3, 3)
+        assert (await knowledge.searching.find("tulip garden")).meant
+
+
+async def test_hits_are_named_by_the_searched_sources_only(
+    running: OpenApp, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "a-private"
+    other.mkdir()
+    shutil.copy(folder / "0.md", other / "salaries.md")
+    async with running() as app:
+        knowledge = await added(app, other)
+        await added(app, folder)
+        found = await knowledge.searching.find("coolant", [str(folder)])
+        assert [hit.place.name for hit in found.hits] == ["0.md"]
+        await knowledge.remove(str(other))
+        assert await names(knowledge, "coolant") == ["0.md"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes there")
+async def test_a_name_that_is_no_text_is_read_like_any_other(
+    running: OpenApp, folder: Path
+) -> None:
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_text("an elephant")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / ".gitignore")
+    async with running() as app:
+        knowledge = await added(app, folder)
+        assert (await looked(knowledge)).files == 4
+        assert len(await names(knowledge, "elephant")) == 1
+
+
+async def test_a_pinned_text_outlives_its_file_and_the_index(
+    running: OpenApp, folder: Path
+) -> None:
+    async with running() as app:
+        await added(app, folder)
+        pinning = app.services.knowledge.pinning
+        document = await pinning.read(str(folder / "0.md"))
+        chat = app.controllers.open.chat
+        chat = replace(chat, options=replace(chat.options, pinned=(document,)))
+        await pinning.keep_only(chat)
+        (folder / "0.md").write_text("nothing like before\n")
+        knowledge = knowledge_of(app)
+        await looked(knowledge)
+        await knowledge.rebuild()
+        await knowledge.indexing.settled()
+        assert "coolant" in (await knowledge.searching.whole(document.digest) or "")
+        # the chat gives it up, or goes
+        await pinning.keep_only(replace(chat, options=replace(chat.options, pinned=())))
+        assert await knowledge.searching.whole(document.digest) is None
+
+
+async def test_a_private_chats_document_is_in_memory_only(running: OpenApp, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("the elephant is hidden\n")
+    async with running() as app:
+        pinning = app.services.knowledge.pinning
+        document = await pinning.read(str(tmp_path / "secret.md"))
+        chat = replace(app.controllers.open.chat, private=True)
+        chat = replace(chat, options=replace(chat.options, pinned=(document,)))
+        await pinning.keep_only(chat)
+        (text,) = await pinning.texts(chat)
+        assert "elephant" in text.text
+        home = app.home
+    left = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
+    assert b"elephant" not in left
+    assert b"secret.md" not in left

@@ -23,15 +23,27 @@ from headstart.ui.knowledge.passage_window import PassageWindow
 from headstart.ui.transcript.cited import CitedMark
 from headstart.ui.transcript.part_boxes import PassagesBox
 from tests.conftest import OpenApp, until
-from tests.e2e.test_tools_window import say, use
+from tests.e2e.test_tools_window import use
 from tests.support.driver import ask, branch
-from tests.support.scripted_server import ScriptedServer
+from tests.support.scripted_server import Answer, Asked, Handler, ScriptedServer
 
 PICTURES = os.environ.get("KNOWLEDGE_PICTURES", "")
 REPLY = (
     "It holds 20 litres: “holds 20 litres of coolant” [1]. It was “painted green in Dublin” [1]. "
     "See [1] and [77]."
 )
+
+
+def say(words: str) -> Handler:
+    """A reply that takes long enough to be seen being written."""
+
+    async def answer(_asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        half = len(words) // 2
+        await answer.words([words[:half], words[half:]], pause=0.15)
+        await answer.end()
+
+    return answer
 
 
 @pytest.fixture(autouse=True)

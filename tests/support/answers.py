@@ -169,7 +169,7 @@ class Talk:
         self.permissions = Permissions(self.preferences)
         self.finding = Finding(self.databases, self.background, self.broadcast)
         self.running, self.clock = RunningCalls(), Clock()
-        self.searching = KnowledgeSearching(KnowledgeIndex(None), None)  # type: ignore[arg-type]
+        self.searching = KnowledgeSearching(KnowledgeIndex(None), None, tuple)  # type: ignore[arg-type]
         self.toolbox = Toolbox(self.databases, self.finding, FileTools(self.searching))
         self.keychain = MemoryKeychain()
         self.servers = make_tool_servers(

@@ -206,11 +206,13 @@ class KnowledgeChanged(Struct, frozen=True):
 
 
 class FilesSearched(Struct, frozen=True):
-    """The user's files were searched for a question: the number of passages, or why not."""
+    """The user's files were searched for a question: the number of passages, or why not. `full`:
+    the context had no room for any."""
 
     chat_id: str
     passages: int
     problem: Told | None = None
+    full: bool = False
 
 
 class ToolQuestion(Struct, frozen=True):

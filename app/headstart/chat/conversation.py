@@ -158,7 +158,7 @@ class Conversation:
         self._databases.end_begun(chat.id)
         if found.searched:
             told = None if found.problem is None else found.problem.told
-            self._broadcast.tell(FilesSearched(chat.id, len(found.parts), told))
+            self._broadcast.tell(FilesSearched(chat.id, len(found.parts), told, found.full))
         await self._start(chat, [*before, question], answer, model, fresh=fresh)
 
     async def _start(

@@ -119,8 +119,11 @@ def to_json(conversation: ExchangeChat, program: str = "", with_blobs: bool = Tr
 
 
 def _options_value(options: ChatOptions) -> dict[str, Any]:
-    """Options with the draft's name instead of its path on this computer."""
+    """Options with the draft's name instead of its path on this computer, and without its
+    folders."""
     value: dict[str, Any] = msgspec.to_builtins(options)
+    value.pop("files_from", None)
+    value.pop("pinned", None)
     speculation = value.get("speculation")
     if isinstance(speculation, dict) and speculation.get("draft"):
         speculation["draft"] = re.split(r"[\\/]", speculation["draft"])[-1]
@@ -160,6 +163,8 @@ def _part_value(part: Part) -> dict[str, Any]:
         return {"kind": part.name, "text": part.text, "stored": stored}
     value: dict[str, Any] = {"kind": part.kind.value, **msgspec.to_builtins(part)}
     value.pop("origins", None)
+    if isinstance(part, PassagePart):
+        value.pop("source", None)
     if part.origins:
         value["origins"] = [[run.length, run.origin.value] for run in part.origins]
     return value

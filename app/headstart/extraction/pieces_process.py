@@ -16,6 +16,7 @@ import msgspec
 from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import ReadFile
+from headstart.core.text.whole import whole
 from headstart.core.told import from_stored
 from headstart.extraction.pieces_child import OPTION, PiecesAnswer, Wanted, receive, send
 
@@ -36,11 +37,14 @@ class PieceReader:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._read = 0
-        self._late = self._closed = False
+        self._late = self._closed = self._reading = False
 
     def read(self, data: bytes, name: str) -> ReadFile:
         """The pieces of a file. Raises EnvironmentProblem for a file without readable text, and
         ReadingEnded."""
+        # a name may be no text
+        wanted = Wanted(whole(name), data)
+        self._reading = True
         process = self._child()
         timer = threading.Timer(_LONGEST, self._give_up, (process,))
         timer.daemon = True
@@ -51,9 +55,10 @@ class PieceReader:
             assert process.stdin is not None
             assert process.stdout is not None
             with contextlib.suppress(OSError, ValueError):
-                send(process.stdin, Wanted(name, data))
+                send(process.stdin, wanted)
                 frame = receive(process.stdout)
         finally:
+            self._reading = False
             timer.cancel()
         if self._closed:
             raise ReadingEnded
@@ -67,8 +72,9 @@ class PieceReader:
         return _found(msgspec.msgpack.decode(frame, type=PiecesAnswer), name)
 
     def rest(self) -> None:
-        """End the child; the next file starts another one."""
-        self._end()
+        """End the child, unless it reads; the next file starts another one."""
+        if not self._reading:
+            self._end()
 
     def close(self) -> None:
         self._closed = True

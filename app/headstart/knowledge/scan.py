@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from headstart.core.chats.attachments import LARGEST
+from headstart.core.files import read_regular
 from headstart.core.knowledge.values import FileStamp
 from headstart.knowledge.kinds import MADE_BY, has_no_text, is_made
 
@@ -158,9 +159,8 @@ class _Walk:
     def _rules(self, relative: str, above: _Rules | None) -> _Rules | None:
         path = Path(self._root, relative, _IGNORE)
         try:
-            with path.open(encoding="utf-8", errors="replace") as file:
-                lines = file.read(_MOST_RULES).split("\n")
-            return _Rules(lines, relative, above)
+            rules = read_regular(path, _MOST_RULES).decode("utf-8", "replace")
+            return _Rules(rules.split("\n"), relative, above)
         except (OSError, ValueError):
             return above
 

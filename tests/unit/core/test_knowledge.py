@@ -118,12 +118,12 @@ def test_meaning_weighs_more_than_words_and_exact_most() -> None:
 
 def test_a_plan_reads_what_changed_and_keeps_what_may_be_there() -> None:
     rows = [
-        FileRow(1, b"same", 5, 7),
-        FileRow(2, b"edited", 5, 7),
-        FileRow(3, b"deleted", 5, 7),
-        FileRow(4, b"locked/in", 5, 7),
-        FileRow(5, b"locked/old", 5, 7, lost_at=1),
-        FileRow(6, b"back", 5, 7, lost_at=1),
+        FileRow(1, b"same", 5, 7, b"digest"),
+        FileRow(2, b"edited", 5, 7, b"digest"),
+        FileRow(3, b"deleted", 5, 7, b"digest"),
+        FileRow(4, b"locked/in", 5, 7, b"digest"),
+        FileRow(5, b"locked/old", 5, 7, b"digest", lost_at=1),
+        FileRow(6, b"back", 5, 7, b"digest", lost_at=1),
     ]
     stamps = [FileStamp(b"same", 5, 7), FileStamp(b"edited", 6, 8), FileStamp(b"new", 1, 1),
               FileStamp(b"back", 5, 7)]  # fmt: skip

@@ -32,6 +32,8 @@ class PassageSearch(Struct, frozen=True):
 
     parts: tuple[PassagePart, ...] = ()
     searched: bool = False
+    # something was found, and the context has no room for it
+    full: bool = False
     problem: EnvironmentProblem | None = None
 
 
@@ -66,9 +68,13 @@ class PassageFinder:
         except EnvironmentProblem as problem:
             log.warning("a question's search failed: %s", problem.for_log)
             return PassageSearch(searched=True, problem=problem)
+        settings = self._preferences.current
+        chosen = effective(settings, chat.options, model.key, above=chat.above)
+        drops = chosen.when_full == "drop_oldest"
         earlier = [one for message in branch for one in passages_in(message.parts)]
-        tokens = budget(self._context_of(model), _used(branch))
-        return PassageSearch(tuple(passages(found.answers, earlier, tokens)), True)
+        tokens = budget(self._context_of(model), _used(branch), drops)
+        parts = tuple(passages(found.answers, earlier, tokens, drops))
+        return PassageSearch(parts, True, bool(found.answers) and not parts)
 
 
 def _used(branch: Sequence[Message]) -> int:

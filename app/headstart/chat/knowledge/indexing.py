@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 
 # seconds between two announcements of progress, and without work until the child ends
 _ANNOUNCED, _REST = 0.3, 20.0
+# problems that another moment may not have
+_MAY_PASS = frozenset(("attachment-slow", "attachment-crashed", "attachment-too-large"))
 
 
 class Indexing:
@@ -52,6 +54,8 @@ class Indexing:
         self._stopped = False
         self._task: asyncio.Task[None] | None = None
         self._told = 0.0
+        # digests of files that could not be read in time, or ended the child, and why
+        self._failed: dict[bytes, str] = {}
         self.states: dict[str, SourceState] = {}
 
     @property
@@ -150,7 +154,7 @@ class Indexing:
             await self.count(source)
             return
         now = time.time_ns()
-        plan = planned(rows, found.stamps, found.hides, now // 1_000_000)
+        plan = await asyncio.to_thread(planned, rows, found.stamps, found.hides, now // 1_000_000)
         self._state(
             source,
             away=False,
@@ -167,7 +171,7 @@ class Indexing:
         for stamp in plan.read:
             if self._stopped:
                 return
-            await self._file(source, stamp, now)
+            await self._file(source, stamp, now, self._reader)
             left -= 1
             self._state(source, waiting=left)
             self._tell(source)
@@ -175,10 +179,25 @@ class Indexing:
         if plan.remove or plan.lose or plan.find_again:
             await self._index.write(lambda index: _tidy(index.files, plan, now // 1_000_000))
 
-    async def _file(self, source: str, stamp: FileStamp, now: int) -> None:
+    async def read_file(self, source: str, path: str) -> None:
+        """Read a single file now, beside the work on folders. Raises EnvironmentProblem for one
+        that cannot be read."""
+        place = Path(source, path) if path else Path(source)
+        try:
+            found = await asyncio.to_thread(place.stat)
+        except OSError as error:
+            raise EnvironmentProblem("knowledge-away", quotes=True, name=place.name) from error
+        stamp = FileStamp(os.fsencode(path), found.st_size, found.st_mtime_ns)
+        reader = PieceReader()
+        try:
+            await self._file(source, stamp, time.time_ns(), reader)
+        finally:
+            await asyncio.to_thread(reader.close)
+
+    async def _file(self, source: str, stamp: FileStamp, now: int, reader: PieceReader) -> None:
         path = Path(source, os.fsdecode(stamp.path)) if stamp.path else Path(source)
         try:
-            data, digest = await asyncio.to_thread(_read, path)
+            data, digest = await asyncio.to_thread(read_bytes, path)
         except FileNotFoundError:
             # it went since the scan; the next one removes it
             return
@@ -186,24 +205,37 @@ class Indexing:
             reason = getattr(error, "strerror", None) or error
             problem = told("attachment-gone", name=path.name, reason=reason).stored
             await self._index.write(
-                lambda index: index.files.put(source, stamp, None, problem=problem)
+                lambda index: index.files.unreadable(source, stamp, problem, now // 1_000_000)
             )
             return
-        if now - stamp.mtime_ns < FRESH_NS:
+        if abs(now - stamp.mtime_ns) < FRESH_NS:
             # a change within the clock's step would go unseen
             stamp = replace(stamp, mtime_ns=0)
-        if await self._index.write(lambda index: index.files.has(digest)):
-            await self._index.write(lambda index: index.files.put(source, stamp, digest))
+        if await self._index.write(lambda index: index.files.link(source, stamp, digest)):
+            return
+        known = self._failed.get(digest)
+        if known is not None:
+            # once in a run of the program is enough
+            await self._put_problem(source, stamp, digest, known)
             return
         try:
-            found = await asyncio.to_thread(self._reader.read, data, path.name)
+            found = await asyncio.to_thread(reader.read, data, path.name)
         except EnvironmentProblem as error:
-            why = error.told.stored
-            await self._index.write(
-                lambda index: index.files.put(source, stamp, digest, problem=why)
-            )
+            if error.told.code in _MAY_PASS:
+                self._failed[digest] = error.told.stored
+            await self._put_problem(source, stamp, digest, error.told.stored)
             return
         await self._index.write(lambda index: index.files.put(source, stamp, digest, found))
+
+    async def _put_problem(
+        self, source: str, stamp: FileStamp, digest: bytes, problem: str
+    ) -> None:
+        if digest in self._failed:
+            # tried again at the next start
+            stamp = replace(stamp, mtime_ns=0)
+        await self._index.write(
+            lambda index: index.files.put(source, stamp, digest, problem=problem)
+        )
 
     async def _summed(self, source: str, found: Scan) -> None:
         """Add the files without text to the counts."""
@@ -233,7 +265,7 @@ def _tidy(files: FileTable, plan: IndexPlan, now: int) -> None:
     files.find_again(plan.find_again)
 
 
-def _read(path: Path) -> tuple[bytes, bytes]:
+def read_bytes(path: Path) -> tuple[bytes, bytes]:
     """A file's bytes and their SHA-256; raises OSError, and ValueError for a file that grew too
     large. On a worker thread."""
     data = read_regular(path, LARGEST)

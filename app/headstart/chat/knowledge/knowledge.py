@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.chat.background import Background
 from headstart.chat.knowledge.indexing import Indexing
 from headstart.chat.knowledge.meaning import Meaning
 from headstart.chat.knowledge.searching import KnowledgeSearching
@@ -48,13 +49,13 @@ class Knowledge:
         indexing: Indexing,
         meaning: Meaning,
         searching: KnowledgeSearching,
-        preferences: Preferences,
+        parts: tuple[Preferences, Background],
     ) -> None:
         self._index = index
         self.indexing = indexing
         self.meaning = meaning
         self.searching = searching
-        self._preferences = preferences
+        self._preferences, self._background = parts
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -68,10 +69,10 @@ class Knowledge:
     async def measure(self, path: str) -> FolderSize:
         """The files of a folder or file that could be added. Raises EnvironmentProblem."""
         if not is_text(path):
-            raise EnvironmentProblem("knowledge-odd-name", name=path)
+            raise EnvironmentProblem("knowledge-odd-name", quotes=True, name=path)
         found = await asyncio.to_thread(scan, Path(path))
         if found.away:
-            raise EnvironmentProblem("knowledge-away", name=path)
+            raise EnvironmentProblem("knowledge-away", quotes=True, name=path)
         return FolderSize(path, len(found.stamps), sum(one.size for one in found.stamps))
 
     def add(self, path: str) -> None:
@@ -92,10 +93,22 @@ class Knowledge:
         wanted = self.sources if sources is None else sources
         self.indexing.look([one for one in wanted if one in self.sources])
 
-    def wake(self) -> None:
-        """Look at all sources, now that the window is shown."""
+    def wake(self, chats: Callable[[], Awaitable[Collection[str]]]) -> None:
+        """Look at all sources, now that the window is shown, and remove what no setting and no chat
+        names any more; `chats` returns the ids of all chats."""
         self.look()
         self.meaning.go_on()
+        if self._index.exists:
+            self._background.run(self._tidy(chats))
+
+    async def _tidy(self, chats: Callable[[], Awaitable[Collection[str]]]) -> None:
+        known = set(await chats())
+        owners = await self._index.write(lambda index: index.files.owners())
+        for owner in owners - known:
+            await self.unpin(owner)
+        stored = await self._index.write(lambda index: index.files.sources())
+        for source in stored - set(self.sources):
+            await self.indexing.forget(source)
 
     async def pin(self, digest: str, owner: str) -> None:
         """Keep a text for a chat or a folder, whatever happens to its file."""
@@ -121,7 +134,10 @@ class Knowledge:
     async def rebuild(self) -> None:
         """Delete the index, and read all files again."""
         await self.indexing.stop()
+        # a chat's document may be the only copy of an older text
+        kept = await self._index.write(lambda index: index.files.pinned())
         await self._index.delete()
+        await self._index.write(lambda index: index.files.carry(kept))
         self.indexing.states.clear()
         self.look()
 

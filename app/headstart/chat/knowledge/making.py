@@ -54,7 +54,7 @@ def make_knowledge(
     index = KnowledgeIndex(path)
     meaning = Meaning(index, models, preferences, beside)
     indexing = Indexing(index, broadcast, background)
-    searching = KnowledgeSearching(index, meaning)
+    searching = KnowledgeSearching(index, meaning, lambda: preferences.current.knowledge.sources)
 
     def on_change(change: KnowledgeChanged) -> None:
         # passages that are new have no vector yet
@@ -63,7 +63,7 @@ def make_knowledge(
             meaning.go_on()
 
     broadcast.on(KnowledgeChanged, on_change)
-    knowledge = Knowledge(index, indexing, meaning, searching, preferences)
+    knowledge = Knowledge(index, indexing, meaning, searching, (preferences, background))
     facts = PromptCosts(models, branches, (preferences, broadcast), contexts)
     pinning = Pinning(knowledge, broadcast, facts)
 

@@ -74,8 +74,9 @@ class Meaning:
         self._task: asyncio.Task[None] | None = None
         self._known: InstalledModel | None = None
         self._looked = False
+        self._looking = asyncio.Lock()
         # numbers of the models, and vectors of unrelated texts, by content
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
         self._unrelated: dict[str, list[bytes]] = {}
         self._broadcast.on(ModelsChanged, lambda _change: self._look_again())
 
@@ -88,12 +89,13 @@ class Meaning:
         """The embedding model in use; None without one, or if it is switched off."""
         if not self._preferences.current.knowledge.meaning:
             return None
-        if not self._looked:
-            self._looked = True
-            able = await self.offered()
-            wanted = self._preferences.current.knowledge.embedder
-            first = next(iter(able), None)
-            self._known = next((one for one in able if one.ref.key == wanted), first)
+        async with self._looking:
+            if not self._looked:
+                able = await self.offered()
+                wanted = self._preferences.current.knowledge.embedder
+                first = next(iter(able), None)
+                self._known = next((one for one in able if one.ref.key == wanted), first)
+                self._looked = True
         return self._known
 
     async def offered(self) -> list[InstalledModel]:
@@ -112,10 +114,11 @@ class Meaning:
         model = await self.model()
         if model is None:
             return None
-        if model.content not in self._numbers:
-            key = model.content
-            self._numbers[key] = await self._index.write(lambda index: index.vectors.embedder(key))
-        return self._numbers[model.content]
+        generation, key = self._index.generation, model.content
+        if (generation, key) not in self._numbers:
+            number = await self._index.write(lambda index: index.vectors.embedder(key))
+            self._numbers[generation, key] = number
+        return self._numbers[generation, key]
 
     async def question(self, text: str) -> MeantQuestion | None:
         """The vector of a question; None without a model, or if it fails."""
@@ -130,7 +133,7 @@ class Meaning:
         except EnvironmentProblem as problem:
             log.warning("no vector of a question: %s", problem.for_log)
             return None
-        if not await self._index.write(lambda index: index.vectors.begun(embedder)):
+        if not await self._index.search(lambda reader: reader.begun(embedder)):
             # its vectors are not made yet, those of the model before may be
             return None
         return MeantQuestion(vector, embedder, floor)

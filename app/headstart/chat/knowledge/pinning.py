@@ -6,7 +6,7 @@ On the event loop's thread. Their text is that of the index, which keeps it whil
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import contextlib
 import logging
 import os
 from collections import OrderedDict
@@ -18,13 +18,15 @@ from msgspec import Struct
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Trouble
 from headstart.chat.knowledge.costs import PinCost, PromptCosts
+from headstart.chat.knowledge.indexing import read_bytes
 from headstart.chat.knowledge.knowledge import Knowledge
-from headstart.core.chats.attachments import LARGEST, about_tokens
+from headstart.core.chats.attachments import about_tokens
 from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import read_regular
 from headstart.core.knowledge.pinned import DocumentText, PinnedDocument, documents_of
-from headstart.core.told import from_stored, told
+from headstart.core.text.folding import unfolded
+from headstart.core.told import told
+from headstart.extraction.pieces_process import PieceReader
 
 log = logging.getLogger(__name__)
 
@@ -49,26 +51,20 @@ class Pinning:
         self._texts: OrderedDict[str, str] = OrderedDict()
         # digests of documents whose loss was told
         self._lost: set[str] = set()
+        # digests and the chats for which the index keeps them
+        self._kept: set[tuple[str, str]] = set()
 
-    async def read(self, path: str, owner: str) -> PinnedDocument:
-        """The document at a path, for the chat or folder `owner`; a file outside all sources
-        becomes one. Raises EnvironmentProblem for a file without text."""
+    async def read(self, path: str) -> PinnedDocument:
+        """The document at a path; nothing is kept on disk of it yet. Raises EnvironmentProblem for
+        a file without text."""
         path = os.path.abspath(path)  # noqa: PTH100 - links in it stay as the user named them
+        found = await asyncio.to_thread(_read, Path(path))
+        if found is None:
+            raise EnvironmentProblem("knowledge-away", quotes=True, name=path)
+        digest, text = found
+        self._remember(digest, text)
         source, inside = self._source_of(path)
-        if not source:
-            source, inside = path, ""
-            self._knowledge.add(path)
-        else:
-            self._knowledge.look((source,))
-        await self._knowledge.indexing.settled()
-        digest, problem = await self._knowledge.searching.state_of(source, inside)
-        if digest is None:
-            why = from_stored(problem)
-            if why is not None:
-                raise EnvironmentProblem.of(why)
-            raise EnvironmentProblem("knowledge-away", name=path)
-        await self._knowledge.pin(digest, owner)
-        return PinnedDocument(source, inside, digest)
+        return PinnedDocument(source or path, inside, digest)
 
     async def texts(self, chat: Chat) -> tuple[DocumentText, ...]:
         """The documents for a chat's prompts; one whose text is gone is left out, and told."""
@@ -77,6 +73,10 @@ class Pinning:
             text = await self._text(one)
             if text is not None:
                 found.append(DocumentText(one.name, text))
+                if not chat.private and (one.digest, chat.id) not in self._kept:
+                    # a branch, an import, a folder's document
+                    self._kept.add((one.digest, chat.id))
+                    await self._knowledge.pin(one.digest, chat.id)
             elif one.digest not in self._lost:
                 self._lost.add(one.digest)
                 self._broadcast.tell(Trouble(told("document-lost", name=one.name)))
@@ -88,8 +88,21 @@ class Pinning:
         return documents_of((*(one.pinned for one in reversed(chat.above)), chat.options.pinned))
 
     async def keep_only(self, chat: Chat) -> None:
-        """Give up the texts that the chat no longer pins."""
-        await self._knowledge.unpin(chat.id, [one.digest for one in chat.options.pinned])
+        """Keep the texts that a chat pins, and give up those that it does no longer. Those of a
+        private chat are in memory only."""
+        pinned = chat.options.pinned
+        if not chat.private:
+            for one in pinned:
+                await self._keep(one, chat.id)
+        await self._knowledge.unpin(chat.id, [one.digest for one in self.documents(chat)])
+
+    async def _keep(self, document: PinnedDocument, owner: str) -> None:
+        if document.source not in self._knowledge.sources:
+            self._knowledge.add(document.source)
+        if await self._knowledge.searching.whole(document.digest) is None:
+            with contextlib.suppress(EnvironmentProblem):
+                await self._knowledge.indexing.read_file(document.source, document.path)
+        await self._knowledge.pin(document.digest, owner)
 
     async def cost(self, chat: Chat, tokens: int) -> PinCost:
         """The cost of a document of about `tokens` with the chat's model."""
@@ -117,18 +130,21 @@ class Pinning:
             return known
         try:
             text = await self._knowledge.searching.whole(document.digest)
-            if text is None and await asyncio.to_thread(_is_unchanged, document):
-                # the index was deleted: the file still has the same bytes
-                self._knowledge.look((document.source,))
-                await self._knowledge.indexing.settled()
-                text = await self._knowledge.searching.whole(document.digest)
+            if text is None:
+                # the index was deleted, or the chat is private: the file may have the same bytes
+                path = Path(document.source, document.path)
+                found = await asyncio.to_thread(_read, path)
+                text = found[1] if found is not None and found[0] == document.digest else None
         except (EnvironmentProblem, ValueError):
             return None
         if text is not None:
-            self._texts[document.digest] = text
-            while sum(map(len, self._texts.values())) > _KEPT and len(self._texts) > 1:
-                self._texts.popitem(last=False)
+            self._remember(document.digest, text)
         return text
+
+    def _remember(self, digest: str, text: str) -> None:
+        self._texts[digest] = text
+        while sum(map(len, self._texts.values())) > _KEPT and len(self._texts) > 1:
+            self._texts.popitem(last=False)
 
     def _source_of(self, path: str) -> tuple[str, str]:
         """The source that has a path, and the path in it; ("", "") without one."""
@@ -141,10 +157,15 @@ class Pinning:
         return "", ""
 
 
-def _is_unchanged(document: PinnedDocument) -> bool:
-    """True if the file still has the bytes that were pinned. On a worker thread."""
-    path = Path(document.source, document.path) if document.path else Path(document.source)
+def _read(path: Path) -> tuple[str, str] | None:
+    """The digest (hexadecimal) and the text of a file; None for one that cannot be opened. Raises
+    EnvironmentProblem for one without text. On a worker thread."""
+    reader = PieceReader()
     try:
-        return hashlib.sha256(read_regular(path, LARGEST)).hexdigest() == document.digest
+        data, digest = read_bytes(path)
+        found = reader.read(data, path.name)
     except (OSError, ValueError):
-        return False
+        return None
+    finally:
+        reader.close()
+    return digest.hex(), "".join(unfolded(row.folded) for row in found.rows)

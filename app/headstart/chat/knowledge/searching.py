@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from headstart.chat.knowledge.meaning import Meaning, MeantQuestion
 from headstart.core.knowledge.ranking import joined
 from headstart.core.knowledge.terms import Terms, terms_of
 from headstart.core.knowledge.values import KnowledgeHit
+from headstart.core.text.whole import whole
 from headstart.storage.knowledge.index import IndexReader, KnowledgeIndex
 
 # hits of each list that are joined
@@ -30,10 +31,21 @@ class KnowledgeFound(Struct, frozen=True):
         return tuple(one for one in self.hits if one.piece not in self.weak)
 
 
+class SearchScope(Struct, frozen=True):
+    """Sources to search, None for the whole index, and those whose files are named."""
+
+    searched: Collection[str] | None
+    named: Collection[str]
+
+
 class KnowledgeSearching:
-    def __init__(self, index: KnowledgeIndex, meaning: Meaning) -> None:
+    def __init__(
+        self, index: KnowledgeIndex, meaning: Meaning, known: Callable[[], tuple[str, ...]]
+    ) -> None:
+        """`known`: the sources of the settings; nothing else is ever named."""
         self._index = index
         self._meaning = meaning
+        self._known = known
 
     async def find(
         self,
@@ -48,7 +60,8 @@ class KnowledgeSearching:
         if not self._index.exists or not (terms or question.strip()):
             return KnowledgeFound()
         meant = await self._meaning.question(question) if by_meaning else None
-        return await self._index.search(lambda reader: _find(reader, terms, meant, sources, limit))
+        scope = SearchScope(sources, self._known() if sources is None else sources)
+        return await self._index.search(lambda reader: _find(reader, terms, meant, scope, limit))
 
     async def state_of(self, source: str, path: str) -> tuple[str | None, str]:
         """The digest (hexadecimal) of a file as it was last read, and its problem, as a stored
@@ -57,12 +70,12 @@ class KnowledgeSearching:
             return None, ""
         return await self._index.search(lambda reader: reader.search.state_of(source, path))
 
-    async def files_named(self, name: str) -> list[tuple[str, str]]:
-        """Paths and digests (hexadecimal) of the indexed files with this path or name."""
+    async def files_named(self, name: str) -> list[tuple[str, str, str]]:
+        """Sources, paths and digests (hexadecimal) of the indexed files with this path or name."""
         if not self._index.exists:
             return []
-        wanted = name.replace("\\", "/").strip("/")
-        return await self._index.search(lambda reader: reader.search.named(wanted))
+        wanted, known = whole(name).replace("\\", "/").strip("/"), self._known()
+        return await self._index.search(lambda reader: reader.search.named(wanted, known))
 
     async def whole(self, digest: str) -> str | None:
         """The indexed text of a file's bytes; None if the index does not have it."""
@@ -75,10 +88,11 @@ def _find(
     reader: IndexReader,
     terms: Terms,
     meant: MeantQuestion | None,
-    sources: Collection[str] | None,
+    scope: SearchScope,
     limit: int,
 ) -> KnowledgeFound:
     """On the search thread."""
+    sources = scope.searched
     words = reader.search.words(terms, _EACH, sources)
     near: list[tuple[int, float]] = []
     if meant is not None:
@@ -93,6 +107,6 @@ def _find(
         strong -= reader.meant(meant.embedder).known
         strong.update(piece for piece, cosine in near if cosine >= meant.floor)
     strong.update(words.exact)
-    hits = reader.search.hits(ids, words.exact)
+    hits = reader.search.hits(ids, words.exact, scope.named)
     weak = frozenset(one.piece for one in hits if one.piece not in strong)
     return KnowledgeFound(tuple(hits), meant is not None, weak)

@@ -33,10 +33,12 @@ class FileTools:
         files = await self._searching.files_named(name)
         if not files:
             raise LookupError(f"No file {name} is indexed.")
-        if len(files) > 1 and name not in (path for path, _ in files):
-            known = ", ".join(path for path, _ in files)
+        exact = [one for one in files if one[1] == name] or files
+        digests = {digest for _, _, digest in exact}
+        if len(digests) > 1:
+            known = ", ".join(sorted({path for _, path, _ in exact}))
             raise LookupError(f"Several files have this name: {known}.")
-        digest = next((digest for path, digest in files if path == name), files[0][1])
+        (digest,) = digests
         text = await self._searching.whole(digest) or ""
         if not 0 <= begins <= len(text):
             raise LookupError(f"The file has {len(text)} characters.")

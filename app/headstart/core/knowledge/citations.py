@@ -6,6 +6,7 @@ ends and typographic signs do not make it false.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -113,6 +114,7 @@ def _joined_to_next(text: str, at: int) -> bool:
     return _MARK.match(text, at) is not None or text[at : at + 2].strip().startswith("[")
 
 
+@functools.lru_cache(maxsize=128)
 def _letters(text: str) -> str:
     return _lettered(text)[0]
 

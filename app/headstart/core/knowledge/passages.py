@@ -22,25 +22,30 @@ _ONE = 500
 _REST = 2_048
 
 
-def budget(context: int, used: int = 0) -> int:
-    """Tokens for passages in a context of this size, `used` of which are; 0: unknown."""
+def budget(context: int, used: int = 0, drops: bool = False) -> int:
+    """Tokens for passages in a context of this size, `used` of which are; 0: unknown. `drops`: the
+    oldest turns make room."""
     if not context:
         return MOST_TOKENS
+    if drops:
+        used = min(used, context // 2)
     # replies and later questions need room, too
     free = max(0, context - min(_REST, context // 4) - used)
     # room for one passage while there is some
     return min(MOST_TOKENS, max(int(free * SHARE), min(_ONE, free // 3)))
 
 
-def joined_hits(hits: Sequence[KnowledgeHit]) -> list[KnowledgeHit]:
-    """Hits that touch in the same text become one, at the place of the better one."""
+def joined_hits(hits: Sequence[KnowledgeHit], tokens: int) -> list[KnowledgeHit]:
+    """Hits that touch in the same text become one of at most `tokens`, at the place of the better
+    one."""
     found: list[KnowledgeHit] = []
     for hit in hits:
         for number, other in enumerate(found):
             if other.place.digest != hit.place.digest:
                 continue
             first, second = sorted((other, hit), key=lambda one: one.place.start)
-            if first.place.end == second.place.start:
+            size = about_tokens(first.text) + about_tokens(second.text)
+            if first.place.end == second.place.start and size <= tokens:
                 place = replace(first.place, end=second.place.end)
                 found[number] = replace(
                     first,
@@ -55,29 +60,33 @@ def joined_hits(hits: Sequence[KnowledgeHit]) -> list[KnowledgeHit]:
 
 
 def passages(
-    hits: Sequence[KnowledgeHit], earlier: Iterable[PassagePart], tokens: int
+    hits: Sequence[KnowledgeHit],
+    earlier: Iterable[PassagePart],
+    tokens: int,
+    repeats: bool = False,
 ) -> list[PassagePart]:
     """Parts for a question, best first, of at most `tokens` (estimated); `earlier`: those that the
-    chat has already."""
+    chat has already. `repeats`: they may have been left out of the prompt since, so they are given
+    again, under their numbers."""
     given = list(earlier)
     number = max((one.number for one in given), default=0)
     found: list[PassagePart] = []
-    for hit in joined_hits(hits):
+    for hit in joined_hits(hits, tokens):
         place = hit.place
         # spaces at the ends are no part of the place
         start = place.start + len(hit.text) - len(hit.text.lstrip())
         end = place.start + len(hit.text.rstrip())
         before = next((one for one in given if _covers(one, place.digest, start, end)), None)
-        if before is not None:
+        if before is not None and not repeats:
             found.append(replace(before, text="", again=True))
             continue
         cost = about_tokens(hit.text)
         if cost > tokens and (found or tokens < _ONE // 2):
             continue
         tokens -= cost
-        number += 1
+        number += before is None
         part = PassagePart(
-            number,
+            number if before is None else before.number,
             place.name,
             hit.text.strip(),
             place.source,

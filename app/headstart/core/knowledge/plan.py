@@ -35,7 +35,8 @@ def planned(
     read, remove, lose, again = list[FileStamp](), list[int](), list[int](), list[int]()
     for stamp in stamps:
         row = known.pop(stamp.path, None)
-        if row is None or (row.size, row.mtime_ns) != (stamp.size, stamp.mtime_ns):
+        changed = row is None or (row.size, row.mtime_ns) != (stamp.size, stamp.mtime_ns)
+        if row is None or changed or (row.digest is None and not row.problem):
             read.append(stamp)
         elif row.lost_at:
             again.append(row.id)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, text
 
-from headstart.core.knowledge.values import FileRow, FileStamp, ReadFile
+from headstart.core.knowledge.values import FileRow, FileStamp, PieceRow, ReadFile
 from headstart.storage.database import leave_nothing_deleted
 
 _FILE = (
@@ -22,6 +23,9 @@ _FILE = (
     " mtime_ns = excluded.mtime_ns, content = excluded.content, problem = excluded.problem,"
     " lost_at = 0"
 )
+
+# files removed in one transaction
+_SLICE = 50
 
 
 class FileTable:
@@ -47,6 +51,28 @@ class FileTable:
         with self._engine.connect() as connection:
             return _content(connection, digest) is not None
 
+    def link(self, source: str, stamp: FileStamp, digest: bytes) -> bool:
+        """Store a file whose content is stored already; False if it is not."""
+        with self._engine.begin() as connection:
+            content = _content(connection, digest)
+            if content is not None:
+                _put(connection, source, stamp, content, "")
+        return content is not None
+
+    def unreadable(self, source: str, stamp: FileStamp, problem: str, now: int) -> None:
+        """Note that a file cannot be read at present: what it had stays, and it is tried again."""
+        values = {"source": source, "path": stamp.path, "now": now}
+        with self._engine.begin() as connection:
+            kept = connection.execute(
+                text(
+                    "UPDATE files SET mtime_ns = 0, lost_at = iif(lost_at, lost_at, :now)"
+                    " WHERE source = :source AND path = :path AND content IS NOT NULL"
+                ),
+                values,
+            )
+            if not kept.rowcount:
+                _put(connection, source, replace(stamp, mtime_ns=0), None, problem)
+
     def put(
         self,
         source: str,
@@ -63,23 +89,7 @@ class FileTable:
                 content = _content(connection, digest)
                 if content is None and found is not None:
                     content = _add(connection, digest, found)
-            before = connection.scalar(
-                text("SELECT content FROM files WHERE source = :source AND path = :path"),
-                {"source": source, "path": stamp.path},
-            )
-            connection.execute(
-                text(_FILE),
-                {
-                    "source": source,
-                    "path": stamp.path,
-                    "size": stamp.size,
-                    "mtime_ns": stamp.mtime_ns,
-                    "content": content,
-                    "problem": problem,
-                },
-            )
-            if before is not None and before != content:
-                _forget(connection, [before])
+            _put(connection, source, stamp, content, problem)
 
     def lose(self, ids: Collection[int], now: int) -> None:
         """Note that files cannot be read at present; what they had stays."""
@@ -109,7 +119,9 @@ class FileTable:
             ids = connection.scalars(
                 text("SELECT id FROM files WHERE source = :source"), {"source": source}
             ).all()
-        self.remove(ids)
+        for first in range(0, len(ids), _SLICE):
+            # others may write, and search, meanwhile
+            self.remove(ids[first : first + _SLICE])
         with self._engine.begin() as connection:
             connection.exec_driver_sql(
                 "DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM pieces)"
@@ -141,6 +153,36 @@ class FileTable:
                 if content is not None:
                     _forget(connection, [content])
 
+    def owners(self) -> set[str]:
+        """Everyone who pins a content."""
+        with self._engine.connect() as connection:
+            return set(connection.scalars(text("SELECT DISTINCT owner FROM pins")))
+
+    def pinned(self) -> list[tuple[bytes, list[str], ReadFile]]:
+        """Pinned contents with their owners, to be carried into another index."""
+        with self._engine.connect() as connection:
+            owners: dict[bytes, list[str]] = {}
+            for row in connection.execute(text("SELECT digest, owner FROM pins")):
+                owners.setdefault(row.digest, []).append(row.owner)
+            found = []
+            for digest, names in owners.items():
+                read = _read_again(connection, digest)
+                if read is not None:
+                    found.append((digest, names, read))
+        return found
+
+    def carry(self, contents: Iterable[tuple[bytes, list[str], ReadFile]]) -> None:
+        """Take over what `pinned` of another index returned."""
+        with self._engine.begin() as connection:
+            for digest, owners, found in contents:
+                if _content(connection, digest) is None:
+                    _add(connection, digest, found)
+                for owner in owners:
+                    connection.execute(
+                        text("INSERT OR IGNORE INTO pins (digest, owner) VALUES (:digest, :owner)"),
+                        {"digest": digest, "owner": owner},
+                    )
+
     def counts(self, source: str, embedder: int | None) -> tuple[int, int, int, int]:
         """Numbers of a source's read files, pieces, characters, and pieces with a vector."""
         statement = (
@@ -170,6 +212,28 @@ class FileTable:
         if values:
             with self._engine.begin() as connection:
                 connection.execute(text(statement), values)
+
+
+def _put(
+    connection: Connection, source: str, stamp: FileStamp, content: int | None, problem: str
+) -> None:
+    before = connection.scalar(
+        text("SELECT content FROM files WHERE source = :source AND path = :path"),
+        {"source": source, "path": stamp.path},
+    )
+    connection.execute(
+        text(_FILE),
+        {
+            "source": source,
+            "path": stamp.path,
+            "size": stamp.size,
+            "mtime_ns": stamp.mtime_ns,
+            "content": content,
+            "problem": problem,
+        },
+    )
+    if before is not None and before != content:
+        _forget(connection, [before])
 
 
 def _content(connection: Connection, digest: bytes) -> int | None:
@@ -226,6 +290,31 @@ def _add(connection: Connection, digest: bytes, found: ReadFile) -> int:
             {"content": content},
         )
     return int(content)
+
+
+def _read_again(connection: Connection, digest: bytes) -> ReadFile | None:
+    """A stored content as it was added."""
+    content = connection.execute(
+        text("SELECT * FROM contents WHERE digest = :digest"), {"digest": digest}
+    ).first()
+    if content is None:
+        return None
+    rows = connection.execute(
+        text(
+            "SELECT start, stop, page, line, heading, folded, digest FROM pieces"
+            " WHERE content = :content ORDER BY start"
+        ),
+        {"content": content.id},
+    )
+    return ReadFile(
+        content.media_type,
+        content.unit,
+        content.encoding,
+        content.pages,
+        content.blank,
+        content.characters,
+        tuple(PieceRow(*row) for row in rows),
+    )
 
 
 def _forget(connection: Connection, contents: Iterable[int]) -> None:

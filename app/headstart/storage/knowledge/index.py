@@ -39,6 +39,12 @@ class IndexReader(Struct):
     # of the model whose vectors were searched last
     meaning: MeaningSearch | None = None
 
+    def begun(self, embedder: int) -> bool:
+        """True if any piece has a vector of this model."""
+        from headstart.storage.knowledge.meaning import VectorTable
+
+        return VectorTable(self.engine).begun(embedder)
+
     def meant(self, embedder: int) -> MeaningSearch:
         """The search over the vectors of a model."""
         from headstart.storage.knowledge.meaning import MeaningSearch
@@ -58,6 +64,11 @@ class KnowledgeIndex:
         self._searching = ThreadPoolExecutor(1, "knowledge-search")
         self._writer: IndexWriter | None = None
         self._reader: IndexReader | None = None
+        # set, unless the index is being deleted
+        self._ready = asyncio.Event()
+        self._ready.set()
+        # of an index that was deleted and begun again: its numbers mean others
+        self.generation = 0
 
     @property
     def exists(self) -> bool:
@@ -73,10 +84,12 @@ class KnowledgeIndex:
 
     async def write(self, call: Callable[[IndexWriter], T]) -> T:
         """Run `call` on the writing thread."""
+        await self._ready.wait()
         return await self._run(self._writing, lambda: call(self._opened()))
 
     async def search(self, call: Callable[[IndexReader], T]) -> T:
         """Run `call` on the search thread."""
+        await self._ready.wait()
         if self._writer is None:
             # makes the tables
             await self.write(lambda _writer: None)
@@ -84,8 +97,14 @@ class KnowledgeIndex:
 
     async def delete(self) -> None:
         """Delete everything; the next call begins an empty index."""
-        await self._run(self._searching, self._close_reader)
-        await self._run(self._writing, self._delete)
+        self._ready.clear()
+        try:
+            await self._run(self._writing, lambda: None)
+            await self._run(self._searching, self._close_reader)
+            await self._run(self._writing, self._delete)
+        finally:
+            self.generation += 1
+            self._ready.set()
 
     def close(self) -> None:
         """End both threads; waits for the running calls."""

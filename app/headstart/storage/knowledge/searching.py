@@ -27,6 +27,8 @@ _LEAST_WORDS = 2
 _RANKED = 8_000
 # hits that are compared with the floor
 _JUDGED = 40
+# files of one name in an answer
+_MOST_NAMED = 20
 _TOKENS = re.compile(r"[^\W_]+")
 # hits with all exact terms that are looked at; with more than these, names in a question of several
 # words tell nothing
@@ -54,13 +56,14 @@ class KnowledgeSearch:
         # numbers of pieces by word, as of a state of the index
         self._counts: dict[str, int] = {}
         self._state: tuple[int, int] = (0, 0)
+        self._total = 0
 
     def words(self, terms: Terms, limit: int, sources: Collection[str] | None = None) -> WordHits:
         """Pieces by words, at most `limit`; `sources`: the ones to search, None for all."""
         if not terms:
             return WordHits()
         with self._engine.connect() as connection:
-            total = connection.scalar(text("SELECT max(id) FROM pieces")) or 0
+            total = self._follow(connection)
             words = self._counted(connection, terms.words, total)
             within, values = _within(sources)
             match = " OR ".join(word.phrase for word in _rare(words, total))
@@ -87,12 +90,18 @@ class KnowledgeSearch:
             tuple(dict.fromkeys((*first, *ranked)))[:limit], tuple(first[:limit]), frozenset(strong)
         )
 
+    def _follow(self, connection: Connection) -> int:
+        """The number of pieces; forgets what was counted in another state of the index."""
+        last = connection.scalar(text("SELECT max(id) FROM pieces")) or 0
+        state = (last, connection.scalar(text("PRAGMA data_version")) or 0)
+        if state != self._state:
+            self._total = connection.scalar(text("SELECT count(*) FROM pieces")) or 0
+            self._counts, self._state = {}, state
+        return self._total
+
     def _counted(self, connection: Connection, words: Sequence[str], total: int) -> list[_Word]:
         """The words of a question with their numbers of pieces, the rarest first; 0 for a word
         that no piece has."""
-        state = (total, connection.scalar(text("PRAGMA data_version")) or 0)
-        if state != self._state:
-            self._counts, self._state = {}, state
         most = min(int(total * _FREQUENT), _RANKED) + 1
         for word in words:
             if word not in self._counts:
@@ -101,21 +110,28 @@ class KnowledgeSearch:
         found = [_Word(widened(word), self._counts[word]) for word in words]
         return sorted(found, key=lambda one: (one.count, one.phrase))
 
-    def hits(self, ids: Sequence[int], exact: Collection[int] = ()) -> list[KnowledgeHit]:
-        """The passages of pieces, in the order of `ids`; a piece that went since is left out."""
+    def hits(
+        self,
+        ids: Sequence[int],
+        exact: Collection[int] = (),
+        sources: Collection[str] | None = None,
+    ) -> list[KnowledgeHit]:
+        """The passages of pieces, in the order of `ids`, named by a file of these sources; a piece
+        without one is left out."""
         if not ids:
             return []
+        named, values = _of_sources(sources)
         statement = (
             "SELECT p.id, p.start, p.stop, p.page, p.line, p.heading, p.folded, c.digest,"
             " f.source, f.path FROM pieces p JOIN contents c ON c.id = p.content"
-            " JOIN files f ON f.id = (SELECT id FROM files WHERE content = c.id"
+            f" JOIN files f ON f.id = (SELECT id FROM files WHERE content = c.id{named}"
             " ORDER BY lost_at, id LIMIT 1)"
             f" WHERE p.id IN ({_numbers(ids)})"
         )
         wanted = frozenset(exact)
         found: dict[int, KnowledgeHit] = {}
         with self._engine.connect() as connection:
-            for row in connection.execute(text(statement)):
+            for row in connection.execute(text(statement), values):
                 place = Place(
                     row.source,
                     os.fsdecode(row.path),
@@ -154,26 +170,29 @@ class KnowledgeSearch:
             return None, ""
         return (None if row.digest is None else row.digest.hex()), row.problem
 
-    def named(self, name: str) -> list[tuple[str, str]]:
-        """Paths and digests (hexadecimal) of files with this path in their source, or this name."""
+    def named(self, name: str, sources: Collection[str]) -> list[tuple[str, str, str]]:
+        """Sources, paths and digests (hexadecimal) of files with this path in their source, or
+        this name; those of a path first. A source that is a file has its name as path."""
+        of_sources, values = _of_sources(sources)
         statement = (
-            "SELECT f.path, f.source, c.digest FROM files f JOIN contents c ON c.id = f.content"
-            " WHERE f.path = :path OR (f.path = :none AND f.source LIKE :ending ESCAPE '!')"
-            " OR substr(f.path, -length(:inside)) = :inside ORDER BY f.lost_at, f.path LIMIT 20"
+            "SELECT f.source, f.path, c.digest FROM files f JOIN contents c ON c.id = f.content"
+            " WHERE (f.path = :path OR f.path = :none OR"
+            f" substr(f.path, -length(:inside)) = :inside){of_sources}"
+            " ORDER BY f.path <> :path, f.lost_at, f.path"
         )
-        escaped = name.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-        values = {
+        wanted = {
             "path": os.fsencode(name),
             "none": b"",
-            "ending": f"%/{escaped}",
             "inside": os.fsencode(f"/{name}"),
         }
         with self._engine.connect() as connection:
-            rows = connection.execute(text(statement), values).all()
-        return [
-            (os.fsdecode(row.path) or row.source.rpartition("/")[2], row.digest.hex())
-            for row in rows
-        ]
+            rows = connection.execute(text(statement), values | wanted).all()
+        found = []
+        for row in rows:
+            own = row.source.replace("\\", "/").rpartition("/")[2]
+            if row.path or own == name:
+                found.append((row.source, os.fsdecode(row.path) or own, row.digest.hex()))
+        return found[:_MOST_NAMED]
 
     def whole(self, digest: bytes) -> str | None:
         """The text of a content; None if it is not stored."""
@@ -264,6 +283,14 @@ def _within(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
         f" WHERE f.source IN ({names}))"
     )
     return within, values
+
+
+def _of_sources(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
+    if sources is None:
+        return "", {}
+    values = {f"n{number}": source for number, source in enumerate(sources)}
+    names = ", ".join(f":{name}" for name in values)
+    return f" AND source IN ({names or 'NULL'})", values
 
 
 def _ranked(

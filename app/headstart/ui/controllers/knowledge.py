@@ -18,6 +18,7 @@ from headstart.core.knowledge.values import SourceState
 from headstart.ui.controllers.pinning import PinningController
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
+from headstart.ui.wording import say
 
 # progress is shown at most this often, and typing is looked up after a pause of this length
 _SHOWN_MS, _TYPED_MS = 400, 120
@@ -180,7 +181,7 @@ class KnowledgeController(QObject):
         if change.problem is not None:
             self.nothing_found.emit(change.problem.text)
         elif not change.passages:
-            self.nothing_found.emit("")
+            self.nothing_found.emit(say("controllers.no-room-for-passages") if change.full else "")
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.chat_id == self._open.id and change.what in (What.OPTIONS, What.FOLDER):

@@ -46,7 +46,7 @@ class PinningController(QObject):
         self._tasks.spawn(self._show_pinned(self._open.chat))
 
     async def _pin(self, chat: Chat, path: str, before: str) -> None:
-        document = await self._pinning.read(path, chat.id)
+        document = await self._pinning.read(path)
         (state,) = await self._pinning.states([document])
         cost = await self._pinning.cost(chat, state.tokens)
         self.pin_read.emit(chat.id, state, cost, before)

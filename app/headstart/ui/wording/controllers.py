@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "no-room-for-passages": (
+        "Passages were found, but the context has no room for them: begin a new chat, or choose a "
+        "larger context."
+    ),
     "starting-tools": "Starting tools: {names:list}",
     "waiting-for-you": "Waiting for you",
     "writing": "Writing…",
