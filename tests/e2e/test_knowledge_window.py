@@ -146,6 +146,14 @@ async def test_a_folder_is_added_asked_cited_and_opened(
         assert window.marked == found[0].text
         await picture(app, "passage")
         window.reject()
+        # a mark with a quote leads to the quoted words
+        app.window.transcript.host.open_citation(marks(app)[0])
+        window = app.window.knowledge.passage
+        assert window is not None
+        await until(lambda: window.marked != "")
+        assert window.marked == "holds 20 litres of coolant"
+        await picture(app, "quote")
+        window.reject()
         # the same passage is not given twice, and nothing earlier changes
         await ask(app, "And when is the coolant of the pump changed?")
         before, after = [one.body["messages"] for one in server.asked if "messages" in one.body]

@@ -39,12 +39,14 @@ class Cited(StrEnum):
 
 
 class Citation(Struct, frozen=True):
-    """Characters `start` to `end` of a reply's text, in code points."""
+    """Characters `start` to `end` of a reply's text, in code points. `quote`: the last one before
+    it, "" for none."""
 
     start: int
     end: int
     number: int
     state: Cited
+    quote: str = ""
 
 
 def citations(text: str, passages: Mapping[int, str]) -> list[Citation]:
@@ -77,7 +79,7 @@ def citations(text: str, passages: Mapping[int, str]) -> list[Citation]:
                 state = Cited.FOUND if right else Cited.NOT_FOUND
             alone = len(numbers) == 1
             span = (mark.start(), mark.end()) if alone else (start, end)
-            found.append(Citation(*span, number, state))
+            found.append(Citation(*span, number, state, quotes[-1] if quotes else ""))
         if not _joined_to_next(text, mark.end()):
             last = mark.end()
     return found

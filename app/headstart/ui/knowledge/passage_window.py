@@ -6,6 +6,7 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextEdit, QWidget
 
 from headstart.core.chats.parts import PassagePart
+from headstart.core.knowledge.citations import quote_span
 from headstart.core.text.units import units
 from headstart.ui.kit import theme
 from headstart.ui.kit.sheet import Sheet
@@ -19,9 +20,11 @@ _AROUND = 100_000
 class PassageWindow(Sheet):
     """The passage itself at once; its surroundings when they were read."""
 
-    def __init__(self, part: PassagePart, parent: QWidget | None) -> None:
+    def __init__(self, part: PassagePart, parent: QWidget | None, quote: str = "") -> None:
         super().__init__(passage_place(part), parent, (760, 600))
         self.part = part
+        # the words to mark, in the passage
+        self._span = quote_span(part.text, quote) or (0, len(part.text))
         self.facts = self.word(" · ".join(filter(None, (part.path or part.name, part.heading))))
         self.told = QLabel(self)
         self.told.setObjectName("quiet")
@@ -51,9 +54,10 @@ class PassageWindow(Sheet):
         first = max(0, part.start - _AROUND)
         shown = text[first : part.end + _AROUND].replace("\f", "\n")
         self.text.setPlainText(shown)
-        begin = units(shown[: part.start - first])
-        end = begin + units(shown[part.start - first : part.end - first])
-        self._mark(begin, end)
+        at = part.start - first
+        span = (0, part.end - part.start) if part.again else self._span
+        begin = units(shown[: at + span[0]])
+        self._mark(begin, begin + units(shown[at + span[0] : at + span[1]]))
 
     @property
     def marked(self) -> str:

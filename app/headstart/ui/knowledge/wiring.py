@@ -54,10 +54,11 @@ class KnowledgeOpener(QObject):
         assert isinstance(application, QApplication)
         application.applicationStateChanged.connect(self._on_state)
 
-    def open_passage(self, part: object) -> None:
+    def open_passage(self, part: object, quote: str = "") -> None:
+        """Show a passage in its file, with the quote marked, if it has one."""
         if not isinstance(part, PassagePart):
             return
-        window = self.passage = PassageWindow(part, self.search or self._parent)
+        window = self.passage = PassageWindow(part, self.search or self._parent, quote)
         window.open()
         self._knowledge.read(part)
 

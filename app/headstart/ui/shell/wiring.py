@@ -93,6 +93,7 @@ def _connect(window: MainWindow, controllers: Controllers, preferences: Preferen
 def _connect_knowledge(window: MainWindow, controllers: Controllers) -> None:
     knowledge, panel = window.knowledge, window.inspector.knowledge
     window.transcript.host.part_opened.connect(knowledge.open_passage)
+    window.transcript.host.citation_opened.connect(knowledge.open_passage)
     window.composer.source_chips.opened.connect(window.show_sources)
     window.composer.source_menu.chosen.connect(knowledge.switch_on)
     panel.add_wanted.connect(lambda: window.settings.open("knowledge"))

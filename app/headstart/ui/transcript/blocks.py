@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.chats.parts import Origin, OriginRun, OtherPart
+from headstart.core.chats.parts import Origin, OriginRun
 from headstart.core.text.units import from_units, spans_in_units
 from headstart.ui.kit import theme
 from headstart.ui.kit.accessible import Spoken, be
@@ -65,7 +65,7 @@ class BlockHost(Protocol):
         """Marks of passages in a reply."""
         ...
 
-    def open_part(self, part: OtherPart) -> None: ...
+    def open_citation(self, cited: CitedMark) -> None: ...
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None: ...
 
@@ -242,7 +242,7 @@ class TextBlock(QWidget):
         url = self._link_at(event.position())
         cited = cited_at(self.document, event.position() - self.offset(), self.host.cited_in(self))
         if cited is not None:
-            self.host.open_part(cited.part)
+            self.host.open_citation(cited)
         elif url:
             open_link(url)
 

@@ -28,12 +28,14 @@ _MOST_TIP = 700
 
 
 class CitedMark(Struct, frozen=True):
-    """A mark in a block's document: UTF-16 units from `begin` to `end`."""
+    """A mark in a block's document: UTF-16 units from `begin` to `end`. `quote`: the words before
+    it that are in the passage, if any."""
 
     begin: int
     end: int
     part: PassagePart
     state: Cited
+    quote: str = ""
 
 
 def marks_in(shown: str, passages: Mapping[int, PassagePart]) -> list[CitedMark]:
@@ -42,7 +44,10 @@ def marks_in(shown: str, passages: Mapping[int, PassagePart]) -> list[CitedMark]
         return []
     found = citations(shown, {number: part.text for number, part in passages.items()})
     spans = spans_in_units(shown, [(one.start, one.end, one) for one in found])
-    return [CitedMark(begin, end, passages[one.number], one.state) for begin, end, one in spans]
+    return [
+        CitedMark(begin, end, passages[one.number], one.state, one.quote)
+        for begin, end, one in spans
+    ]
 
 
 def cited_at(

@@ -38,6 +38,8 @@ class Host(QObject):
     save_requested = Signal(str, str)
     # a file or an image of a message
     part_opened = Signal(object)
+    # a passage, and the words of it that a reply quotes
+    citation_opened = Signal(PassagePart, str)
     # the number of a call, and the user's answer
     call_answered = Signal(int, Permission)
     # the number of a call
@@ -164,6 +166,9 @@ class Host(QObject):
 
     def open_part(self, part: OtherPart) -> None:
         self.part_opened.emit(part)
+
+    def open_citation(self, cited: CitedMark) -> None:
+        self.citation_opened.emit(cited.part, cited.quote)
 
     def answer_call(self, number: int, permission: Permission) -> None:
         self.call_answered.emit(number, permission)
