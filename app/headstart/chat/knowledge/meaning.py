@@ -102,7 +102,11 @@ class Meaning:
         """All embedding models on this computer."""
         files = self._preferences.current.model_files
         listed = await asyncio.to_thread(self._models.shelf.look, files)
-        return [one for one in listed if one.about.no_chat == "file-is-embedding"]
+        return [
+            one
+            for one in listed
+            if one.about.no_chat == "file-is-embedding" and one.ref.format == "gguf"
+        ]
 
     def look_again(self) -> None:
         """The settings changed: choose the model once more, and go on."""

@@ -67,8 +67,11 @@ class ModelsPage(QWidget):
         layout.addWidget(self.tabs, 1)
         layout.addWidget(self.running)
 
-    def show_discover(self) -> None:
+    def show_discover(self, text: str = "") -> None:
+        """Show the search, with a text that the user can search for."""
         self.tabs.setCurrentWidget(self.discover)
+        if text:
+            self.discover.row.field.setText(text)
         self.discover.row.field.setFocus()
 
     def focus_first(self) -> None:

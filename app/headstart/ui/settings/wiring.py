@@ -90,7 +90,7 @@ class SettingsOpener(QObject):
             (page.server.guide_wanted, "help.server"),
             (page.knowledge.guide_wanted, "help.knowledge"),
             (page.knowledge.search_wanted, "files.search"),
-            (page.knowledge.models_wanted, "models.discover"),
+            (page.knowledge.models_wanted, "models.embedders"),
         ):
             signal.connect(lambda name=name: self.command_wanted.emit(name))
         self._connect_servers(page)

@@ -96,6 +96,10 @@ def _of_models(window: MainWindow) -> tuple[Command, ...]:
             "models.discover", lambda: pages.show_models().show_discover(),
             "download"
         ),
+        Command(
+            "models.embedders",
+            lambda: pages.show_models().show_discover("embedding"), "download"
+        ),
         Command("model.open_file", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", pill.ask_folder),
         Command("model.servers", lambda: window.settings.open("servers"), "globe"),

@@ -27,6 +27,7 @@ WORDS: dict[str, str] = {
     "reply.stop": "Stop writing",
     "models.show": "Models",
     "models.discover": "Get more models…",
+    "models.embedders": "Find an embedding model…",
     "model.open_file": "Open model file…",
     "model.open_folder": "Open MLX folder…",
     "model.servers": "Servers…",
