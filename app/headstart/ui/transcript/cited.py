@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from PySide6.QtCore import QPointF, Qt
@@ -15,6 +17,7 @@ from PySide6.QtGui import (
 )
 
 from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.values import Message
 from headstart.core.knowledge.citations import Cited, citations
 from headstart.core.text.shown import shortened
 from headstart.core.text.units import spans_in_units
@@ -48,6 +51,47 @@ def marks_in(shown: str, passages: Mapping[int, PassagePart]) -> list[CitedMark]
         CitedMark(begin, end, passages[one.number], one.state, one.quote)
         for begin, end, one in spans
     ]
+
+
+class HasMessage(Protocol):
+    """A row of the transcript."""
+
+    message: Message
+
+
+class ChatCitations:
+    """The marks in the documents of a chat's blocks, kept until a text or a passage changes."""
+
+    def __init__(self) -> None:
+        # passages by number, and the messages that have them
+        self._passages: dict[int, PassagePart] = {}
+        self._state: tuple[int, str] = (0, "")
+        self._marks: WeakKeyDictionary[
+            QTextDocument, tuple[str, dict[int, PassagePart], list[CitedMark]]
+        ] = WeakKeyDictionary()
+
+    def marks(self, document: QTextDocument, items: Sequence[HasMessage]) -> list[CitedMark]:
+        """The marks in a document of the chat with these messages."""
+        passages = self._of(items)
+        if not passages:
+            return []
+        shown = document.toPlainText()
+        known = self._marks.get(document)
+        if known is None or known[0] != shown or known[1] is not passages:
+            known = self._marks[document] = (shown, passages, marks_in(shown, passages))
+        return known[2]
+
+    def _of(self, items: Sequence[HasMessage]) -> dict[int, PassagePart]:
+        state = (len(items), items[-1].message.id if items else "")
+        if state != self._state:
+            self._state = state
+            self._passages = {
+                part.number: part
+                for item in items
+                for part in item.message.parts
+                if isinstance(part, PassagePart) and not part.again
+            }
+        return self._passages
 
 
 def cited_at(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent
@@ -17,7 +16,7 @@ from headstart.core.chats.values import Message
 from headstart.core.settings.schema import StatsShown
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock
-from headstart.ui.transcript.cited import CitedMark, marks_in
+from headstart.ui.transcript.cited import ChatCitations, CitedMark
 from headstart.ui.transcript.finding import ChatFinding
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
@@ -62,12 +61,7 @@ class Host(QObject):
         self.highlighter = Highlighter(self)
         self.highlighter.parsed.connect(self._on_parsed)
         self.hovered_link = ""
-        # passages by number, the messages that have them, and marks in blocks
-        self._by_number: dict[int, PassagePart] = {}
-        self._counted: tuple[int, str] = (0, "")
-        self._cited: WeakKeyDictionary[
-            TextBlock, tuple[str, dict[int, PassagePart], list[CitedMark]]
-        ] = WeakKeyDictionary()
+        self._citing = ChatCitations()
         # an image of a message, if loaded; otherwise it is fetched
         self.thumbnails: Callable[[ImagePart, QSize], QImage | None] = lambda _part, _size: None
 
@@ -97,28 +91,9 @@ class Host(QObject):
         return self.finding.marks_in(block)
 
     def cited_in(self, block: TextBlock) -> list[CitedMark]:
-        passages = self._passages()
-        if not passages or not isinstance(block.parentWidget(), MessageWidget):
+        if not isinstance(block.parentWidget(), MessageWidget):
             return []
-        shown = block.document.toPlainText()
-        known = self._cited.get(block)
-        if known is None or known[0] != shown or known[1] is not passages:
-            known = self._cited[block] = (shown, passages, marks_in(shown, passages))
-        return known[2]
-
-    def _passages(self) -> dict[int, PassagePart]:
-        """The passages of the shown messages, by number."""
-        items = self._column.items
-        state = (len(items), items[-1].message.id if items else "")
-        if state != self._counted:
-            self._counted = state
-            self._by_number = {
-                part.number: part
-                for item in items
-                for part in item.message.parts
-                if isinstance(part, PassagePart) and not part.again
-            }
-        return self._by_number
+        return self._citing.marks(block.document, self._column.items)
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None:
         self._area.setFocus(Qt.FocusReason.MouseFocusReason)
