@@ -47,12 +47,12 @@ def recall(ranks: Sequence[int | None], most: int) -> float:
 
 
 async def _ranks(
-    searching: KnowledgeSearching, asked: Sequence[tuple[str, int]]
+    searching: KnowledgeSearching, asked: Sequence[tuple[str, int]], limit: int = 60
 ) -> tuple[list[int | None], list[float]]:
     ranks, seconds = list[int | None](), list[float]()
     for question, number in asked:
         began = time.perf_counter()
-        found = await searching.find(question, limit=60)
+        found = await searching.find(question, limit=limit)
         seconds.append(time.perf_counter() - began)
         ranks.append(rank_of(found, number))
     return ranks, seconds
@@ -236,7 +236,7 @@ async def _large(report: Report, folder: Path) -> None:
     asked = [(pair.question, 0) for pair in sets.english()]
     searching = desk.with_meaning(meaning)
     await _ranks(searching, asked[:5])
-    _, seconds = await _ranks(searching, asked)
+    _, seconds = await _ranks(searching, asked, 10)
     milliseconds = [one * 1000 for one in seconds]
     tail = statistics.quantiles(milliseconds, n=20)[18]
     size = desk.index.size / 1e6
@@ -244,7 +244,7 @@ async def _large(report: Report, folder: Path) -> None:
         "search_ms_100k", statistics.median(milliseconds), "at most 30",
         f"95 of 100 within {tail:.0f}, {state.pieces:,} pieces, {size:.0f} MB",
     )  # fmt: skip
-    _, words = await _ranks(desk.searching, asked)
+    _, words = await _ranks(desk.searching, asked, 10)
     report.add("search_words_ms_100k", statistics.median(words) * 1000)
     meaning.close()
     await desk.close()

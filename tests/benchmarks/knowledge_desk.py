@@ -61,6 +61,8 @@ class MiniLm:
         return done
 
     async def question(self, text: str) -> MeantQuestion | None:
+        if not text:
+            return None
         (vector,) = await self._vectors([text])
         if self._unrelated is None:
             rows = await self._vectors(list(UNRELATED))

@@ -125,7 +125,9 @@ class Meaning:
         return self._numbers[generation, key]
 
     async def question(self, text: str) -> MeantQuestion | None:
-        """The vector of a question; None without a model, or if it fails."""
+        """The vector of a question; None without one or without a model, or if it fails."""
+        if not text.strip():
+            return None
         model = await self.model()
         embedder = await self.number()
         if model is None or embedder is None:

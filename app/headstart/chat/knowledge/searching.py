@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from headstart.chat.knowledge.meaning import Meaning, MeantQuestion
 from headstart.core.knowledge.ranking import joined
-from headstart.core.knowledge.terms import Terms, terms_of
+from headstart.core.knowledge.terms import terms_of
 from headstart.core.knowledge.values import KnowledgeHit
 from headstart.core.text.whole import whole
 from headstart.storage.knowledge.index import IndexReader, KnowledgeIndex
+
+if TYPE_CHECKING:
+    from headstart.storage.knowledge.searching import WordHits
 
 # hits of each list that are joined
 _EACH = 60
@@ -59,9 +64,13 @@ class KnowledgeSearching:
         terms = terms_of(question)
         if not self._index.exists or not (terms or question.strip()):
             return KnowledgeFound()
-        meant = await self._meaning.question(question) if by_meaning else None
+        # the model reads the question while its words are looked up
+        words, meant = await asyncio.gather(
+            self._index.search(lambda reader: reader.search.words(terms, _EACH, sources)),
+            self._meaning.question(question if by_meaning else ""),
+        )
         scope = SearchScope(sources, self._known() if sources is None else sources)
-        return await self._index.search(lambda reader: _find(reader, terms, meant, scope, limit))
+        return await self._index.search(lambda reader: _find(reader, words, meant, scope, limit))
 
     async def state_of(self, source: str, path: str) -> tuple[str | None, str]:
         """The digest (hexadecimal) of a file as it was last read, and its problem, as a stored
@@ -86,14 +95,13 @@ class KnowledgeSearching:
 
 def _find(
     reader: IndexReader,
-    terms: Terms,
+    words: WordHits,
     meant: MeantQuestion | None,
     scope: SearchScope,
     limit: int,
 ) -> KnowledgeFound:
     """On the search thread."""
     sources = scope.searched
-    words = reader.search.words(terms, _EACH, sources)
     near: list[tuple[int, float]] = []
     if meant is not None:
         import numpy as np
