@@ -231,7 +231,7 @@ async def _large(report: Report, folder: Path) -> None:
     while missing := await desk.index.write(
         lambda index: index.vectors.missing(meaning.number, 4_096)
     ):
-        made = [(one.digest, row.tobytes()) for one, row in zip(missing, rows)]  # noqa: B905
+        made = [(one.digest, row.tobytes()) for one, row in zip(missing, rows, strict=False)]
         await desk.index.write(lambda index, made=made: index.vectors.add(meaning.number, made))  # type: ignore[misc]
     asked = [(pair.question, 0) for pair in sets.english()]
     searching = desk.with_meaning(meaning)

@@ -1,7 +1,7 @@
 """The child process that reads many files into pieces for the index, one after the other.
 
 Frames of MessagePack on standard input and output: a name and bytes in, pieces or a problem out.
-The same limits as for one file (`child`), but processor time counts anew for each.
+The same limits as for one file (`child`), but processor time is counted for each.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ def has_no_text(name: str) -> bool:
     ending = lower.rpartition(".")[2] if "." in lower[1:] else ""
     if ending in _BINARY:
         return True
-    guessed = mimetypes.guess_type(lower, strict=False)[0] or ""
+    media = mimetypes.guess_type(lower, strict=False)[0] or ""
     # TypeScript has the ending of a video format
-    return guessed.startswith(_MEDIA) and ending not in ("ts", "mts", "cts")
+    return media.startswith(_MEDIA) and ending not in ("ts", "mts", "cts")
 
 
 def is_made(name: str) -> bool:

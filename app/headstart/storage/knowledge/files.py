@@ -46,11 +46,6 @@ class FileTable:
         with self._engine.connect() as connection:
             return set(connection.scalars(text("SELECT DISTINCT source FROM files")))
 
-    def has(self, digest: bytes) -> bool:
-        """True if a content is stored."""
-        with self._engine.connect() as connection:
-            return _content(connection, digest) is not None
-
     def link(self, source: str, stamp: FileStamp, digest: bytes) -> bool:
         """Store a file whose content is stored already; False if it is not."""
         with self._engine.begin() as connection:
@@ -126,7 +121,7 @@ class FileTable:
             connection.exec_driver_sql(
                 "DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM pieces)"
             )
-            # writes the lists of words anew, without those of removed pieces
+            # takes the removed pieces out of the lists of words
             connection.exec_driver_sql("INSERT INTO words(words) VALUES ('optimize')")
         leave_nothing_deleted(self._engine)
 

@@ -274,18 +274,19 @@ def _rare(words: Sequence[_Word], total: int) -> list[_Word]:
 
 
 def _within(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
-    if sources is None:
+    """A condition on words, and its values."""
+    of_sources, values = _of_sources(sources)
+    if not of_sources:
         return "", {}
-    values = {f"s{number}": source for number, source in enumerate(sources)}
-    names = ", ".join(f":{name}" for name in values)
     within = (
         " AND words.rowid IN (SELECT p.id FROM files f JOIN pieces p ON p.content = f.content"
-        f" WHERE f.source IN ({names}))"
+        f"{of_sources})"
     )
     return within, values
 
 
 def _of_sources(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
+    """A condition on files, and its values."""
     if sources is None:
         return "", {}
     values = {f"n{number}": source for number, source in enumerate(sources)}

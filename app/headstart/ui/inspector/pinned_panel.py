@@ -15,7 +15,7 @@ from headstart.ui.wording import say
 
 
 class PinnedPanel(QWidget):
-    """Emits the digest of a document to take out, or to read again as it is now."""
+    """Emits the digest of a document to take out, or to replace by its file as it is now."""
 
     pin_wanted = Signal()
     removed = Signal(str)
