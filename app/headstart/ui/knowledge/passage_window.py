@@ -21,11 +21,15 @@ class PassageWindow(Sheet):
     """The passage itself at once; its surroundings when they were read."""
 
     def __init__(self, part: PassagePart, parent: QWidget | None, quote: str = "") -> None:
-        super().__init__(passage_place(part), parent, (760, 600))
+        title = passage_place(part)
+        super().__init__(title, parent, (760, 600))
         self.part = part
         # the words to mark, in the passage
         self._span = quote_span(part.text, quote) or (0, len(part.text))
-        self.facts = self.word(" · ".join(filter(None, (part.path or part.name, part.heading))))
+        path = part.path or part.name
+        facts = [one for one in (path, part.heading) if one and one != title]
+        self.facts = self.word(" · ".join(facts))
+        self.facts.setVisible(bool(facts))
         self.told = QLabel(self)
         self.told.setObjectName("quiet")
         self.told.setWordWrap(True)
