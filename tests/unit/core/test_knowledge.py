@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headstart.core.chats.parts import FOUND, Part, PassagePart, TextPart, prompt_text
+from headstart.core.chats.parts import Part, PassagePart, TextPart
+from headstart.core.chats.prompt_words import FOUND, prompt_text
 from headstart.core.knowledge.citations import Cited, citations, has_quote, quote_span
 from headstart.core.knowledge.embedders import recipe_of
 from headstart.core.knowledge.passages import budget, passages
@@ -23,6 +24,7 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(LINES, max_size=60).map("\n".join), st.booleans())
+@example("x" * 1_600 + "\n# One", False)
 def test_pieces_cover_a_text_in_order(text: str, pages: bool) -> None:
     pieces = cut(text, pages)
     if not text.strip():

@@ -80,7 +80,11 @@ def cut(text: str, pages: bool = False) -> list[CutPiece]:
             path.append((block.level, block.title))
         if weight > _MOST:
             for first, last in _parts(text, start, block.end):
-                spans.append((first, last, heading))
+                if text[first:last].strip() or not spans:
+                    spans.append((first, last, heading))
+                else:
+                    # the line end of a block that just filled its parts
+                    spans[-1] = (spans[-1][0], last, spans[-1][2])
             start, size = block.end, 0.0
             continue
         size += weight
