@@ -1,8 +1,8 @@
 """Knowledge: recall, exact terms, places, quotes, speed of the index, changes, damaged files.
 
 `python -m tests.benchmarks.knowledge --json FILE` (`--only recall,languages,exact,places,quotes,
-index,large,edits,damaged,prompts`). Manuals come from Debian's packages, MiniLM from its Python
-package (`knowledge_sets`). Everything goes through the program's own index and searches.
+index,large,edits,damaged,pinned,turns,every`). Manuals come from Debian's packages, MiniLM from its
+Python package (`knowledge_sets`). Everything goes through the program's own index and searches.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from headstart.core.knowledge.citations import Cited, citations
 from headstart.storage.knowledge.opening import open_index
 from tests.benchmarks import knowledge_sets as sets
 from tests.benchmarks.knowledge_desk import OLD, Desk, MiniLm, write_all
-from tests.benchmarks.knowledge_prompts import pinned, places, turns
+from tests.benchmarks.knowledge_prompts import every, pinned, places, turns
 from tests.benchmarks.report import Report
 from tests.unit.storage.test_knowledge_index import contents
 
@@ -341,6 +341,7 @@ PARTS: dict[str, Callable[[Report, Path], Coroutine[Any, Any, None]]] = {
     "places": places,
     "pinned": pinned,
     "turns": turns,
+    "every": every,
 }
 
 

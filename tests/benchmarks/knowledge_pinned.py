@@ -4,7 +4,8 @@ HOME STEP FILE [DOCUMENT]`, a child of `knowledge` for each start of the program
 Steps: `first` (nothing is known of the document), `second` (a chat with other instructions, the
 same start), `after` (the same after a restart), both without work ahead; `as shipped`: after
 another restart, four seconds between the document and the question; `turns` (20 turns with
-passages).
+passages); `every first` and `every second`: a question asked of every document of a folder, and
+another one after a restart.
 """
 
 from __future__ import annotations
@@ -13,16 +14,25 @@ import asyncio
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from headstart.assembly import App
+from headstart.chat.answering.loading import Loader
+from headstart.chat.changes import ReplyEvent
+from headstart.chat.requests import Asked
 from headstart.core.chats.values import TurnStats
+from headstart.core.events import DocumentsRead, Prefilling
 from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.ui.kit.asking import Question
 from tests.benchmarks.starting import run_watched
 
 CONTEXT, TURNS = 8_192, 20
+# tokens of notes
+SHORT, LONG = 3, 48
 
 
 async def _until(done: Any, seconds: float = 600.0) -> None:
@@ -64,8 +74,6 @@ async def pinned_chat(app: App, document: str, instructions: str) -> TurnStats:
 
 
 def _ahead(app: App, on: bool) -> Any:
-    from msgspec.structs import replace
-
     return replace(app.services.preferences.current.prefix, prefill_ahead=on)
 
 
@@ -85,6 +93,11 @@ async def _measure(app: App, step: str, model: str, document: str) -> dict[str, 
     await ask(app, "Hello.")
     if step == "turns":
         return await _turns(app, document)
+    if step.startswith("every"):
+        question = (
+            "Which year is named first?" if step.endswith("first") else "Which place is last?"
+        )
+        return await _every(app, document, question)
     instructions = {"first": "Be brief.", "second": "Answer in verse.", "after": "Be a pirate."}
     instructions["as shipped"] = "Be friendly."
     found = []
@@ -122,6 +135,65 @@ async def _turns(app: App, folder: str) -> dict[str, Any]:
         branch = await app.services.branches.whole(app.controllers.open.id)
         passages += len(branch[-2].others)
     return {"recomputed": recomputed, "passages": passages}
+
+
+async def _every(app: App, folder: str, question: str) -> dict[str, Any]:
+    """Seconds from a question until the last document's note, tokens, and those reused. A made
+    model writes noise, so the lengths of notes are those of one that answers: a word for four
+    documents of five, `LONG` tokens for the fifth."""
+    surveying = app.services.knowledge.surveying
+    app.controllers.knowledge.add(folder)
+    await app.controllers.settle()
+    await services_settled(app)
+    app.window.new_chat()
+    await app.controllers.settle()
+    app.window.knowledge.switch_on(folder)
+    await app.controllers.settle()
+    make, number = surveying.request, 0
+
+    async def request(*given: Any) -> Asked:
+        nonlocal number
+        asked = await make(*given)
+        assert asked.chat.options.sampling is not None
+        sampling = replace(asked.chat.options.sampling, max_tokens=SHORT if number % 5 else LONG)
+        number += 1
+        options = replace(asked.chat.options, sampling=sampling)
+        return replace(asked, chat=replace(asked.chat, options=options))
+
+    object.__setattr__(surveying, "request", request)
+    prompts, ended = list[tuple[int, int]](), 0.0
+    follow = Loader.follow
+
+    def watched(loader: Loader, event: Any, wanted: Any) -> None:
+        if isinstance(event, Prefilling) and event.done == event.reused:
+            prompts.append((event.total, event.reused))
+        follow(loader, event, wanted)
+
+    setattr(Loader, "follow", watched)  # noqa: B010
+
+    def note(change: ReplyEvent) -> None:
+        nonlocal ended
+        event = change.event
+        if isinstance(event, DocumentsRead) and event.done == event.total and not ended:
+            ended = time.perf_counter()
+
+    app.services.broadcast.on(ReplyEvent, note)
+    began = time.perf_counter()
+    app.controllers.conversation.send(question, every=True)
+    await _until(lambda: app.controllers.reply.writing)
+    await _until(lambda: not app.controllers.reply.writing, 3_600)
+    whole = time.perf_counter() - began
+    await app.controllers.settle()
+    read = prompts[: len(prompts) - 1]
+    # the state is written while nothing is asked
+    await asyncio.sleep(8)
+    return {
+        "seconds": ended - began,
+        "whole": whole,
+        "prompt": sum(one for one, _ in read),
+        "reused": sum(one for _, one in read),
+        "documents": len(read),
+    }
 
 
 async def services_settled(app: App) -> None:

@@ -13,7 +13,7 @@ from tests.benchmarks import knowledge_sets as sets
 from tests.benchmarks.knowledge_desk import Desk, write_all
 from tests.benchmarks.report import Report
 
-PLACES = 500
+PLACES, DOCUMENTS = 500, 20
 
 
 def _child(home: Path, step: str, model: Path, document: Path) -> dict[str, Any]:
@@ -47,6 +47,32 @@ async def pinned(report: Report, folder: Path) -> None:
     ):
         told = f"{one['prompt']:,} tokens, {read:.1f} s read, {one['ttft']:.2f} s then"
         report.add(name, read / one["ttft"], "at least 100", told)
+
+
+async def every(report: Report, folder: Path) -> None:
+    """A question asked of 20 documents of 4,000 tokens, and another one after a restart."""
+    from tests.benchmarks.prefix import wide
+    from tests.support.prefix_engine import prose
+
+    docs = folder / "docs"
+    docs.mkdir()
+    text = prose(6_000 * DOCUMENTS)
+    for number in range(DOCUMENTS):
+        body = text[number * 26_000 : (number + 1) * 26_000]
+        (docs / f"{number:02}.txt").write_text(f"Report {number}. {body}", encoding="utf-8")
+    model, home = wide(), folder / "home"
+    first = _child(home, "every first", model, docs)
+    second = _child(home, "every second", model, docs)
+    for name, one in (("first", first), ("second", second)):
+        print(
+            f"  {name}: {one['seconds']:.1f} s until the last note, {one['whole']:.1f} s with the"
+            f" answer; {one['reused']:,} of {one['prompt']:,} tokens reused"
+        )
+    report.add(
+        "ask_every_document_vs_reading", first["seconds"] / second["seconds"], "at least 20",
+        f"{second['documents']} documents, {second['prompt']:,} tokens;"
+        f" {first['seconds']:.0f} s, {second['seconds']:.1f} s after a restart",
+    )  # fmt: skip
 
 
 async def places(report: Report, folder: Path) -> None:

@@ -15,7 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from headstart.assembly import App
-from headstart.core.chats.parts import FOUND, PassagePart
+from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.prompt_words import FOUND
 from headstart.core.knowledge.citations import Cited
 from headstart.core.knowledge.passages import passages_in
 from headstart.ui.kit.asking import Question

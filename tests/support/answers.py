@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headstart.chat.agent.permissions import Permissions
 from headstart.chat.agent.running import RunningCalls
@@ -141,6 +141,7 @@ class Passages(NamedTuple):
     """No whole documents."""
 
     passages: PassageFinder
+    surveying: Any = None
 
     async def documents(self, _chat: Chat) -> tuple[DocumentText, ...]:
         return ()

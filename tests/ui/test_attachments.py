@@ -13,7 +13,8 @@ from PySide6.QtGui import QImage
 from headstart.assembly import App
 from headstart.chat.attaching import choose
 from headstart.core.chats.attachments import Extracted, Unit
-from headstart.core.chats.parts import BlobRef, FilePart, ImagePart, label, prompt_text
+from headstart.core.chats.parts import BlobRef, FilePart, ImagePart
+from headstart.core.chats.prompt_words import label, prompt_text
 from headstart.core.chats.values import Message, MessageStatus
 from headstart.core.settings.schema import EngineSettings, changed
 from headstart.exchange.own_format import SUFFIX

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from headstart.chat.answering.answerer import Answering
@@ -16,15 +17,29 @@ from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, FilesSearched, What
 from headstart.chat.databases import Databases
+from headstart.chat.knowledge.asking import PassageSearch
+from headstart.chat.knowledge.survey import without_files
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked, new_question, open_reply
 from headstart.chat.titles import title_from, title_of
-from headstart.core.chats.parts import OtherPart, Part, PassagePart
+from headstart.core.chats.parts import CoveragePart, OtherPart, Part
 from headstart.core.chats.values import Chat, Message, MessageStatus
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.knowledge.survey import SurveyDocument
 from headstart.core.models.ref import AnyModel
 from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from headstart.core.told import told
+
+
+class _Question(Struct, frozen=True):
+    """A question to be stored. `every`: each document of the chat is asked; `fresh`: the chat is
+    stored with it."""
+
+    chat: Chat
+    text: str
+    others: tuple[OtherPart, ...] = ()
+    every: bool = False
+    fresh: bool = False
 
 
 class Conversation:
@@ -44,8 +59,11 @@ class Conversation:
         self._answering = answering
         self._broadcast = broadcast
 
-    async def send(self, chat_id: str, text: str, others: Sequence[OtherPart] = ()) -> None:
-        """Append a user message with the attachments `others`, and answer it."""
+    async def send(
+        self, chat_id: str, text: str, others: Sequence[OtherPart] = (), every: bool = False
+    ) -> None:
+        """Append a user message with the attachments `others`, and answer it; `every`: over notes
+        on every document of the chat, each read whole."""
         async with self._replies.starting:
             self._replies.check_free(chat_id)
             chat = await self._branches.chat(chat_id)
@@ -57,14 +75,17 @@ class Conversation:
                 title = title_from(text) if text or not others else title_of(others[0])
                 chat = draft.chat(title, model.key)
             branch = await self._branches.whole(chat_id)
-            await self._ask(chat, branch, text, model, draft is not None, others)
+            asked = _Question(chat, text, tuple(others), every, draft is not None)
+            await self._ask(asked, branch, model)
 
     async def edit(self, chat_id: str, message_id: str, text: str) -> None:
         """Add a new version of a user message beside the old one, and answer it."""
         async with self._replies.starting:
             chat, before, message = await self._find(chat_id, message_id)
             model = await self._answering.model_of(chat)
-            await self._ask(chat, before, text, model, others=message.others)
+            others = without_files(message.others)
+            every = any(isinstance(one, CoveragePart) for one in message.parts)
+            await self._ask(_Question(chat, text, others, every), before, model)
         if not before:
             title = title_from(text)
             await self._databases.change(
@@ -136,22 +157,21 @@ class Conversation:
             raise EnvironmentProblem("message-gone")
         return chat, branch[:at], branch[at]
 
-    async def _ask(
-        self,
-        chat: Chat,
-        before: list[Message],
-        text: str,
-        model: AnyModel,
-        fresh: bool = False,
-        others: Sequence[OtherPart] = (),
-    ) -> None:
+    async def _ask(self, asked: _Question, before: list[Message], model: AnyModel) -> None:
         """Store a question after `before` (and the chat itself when `fresh`), then answer it."""
-        found = await self._answering.passages.find(chat, before, text, model)
-        kept = (one for one in others if not isinstance(one, PassagePart))
+        chat, answering = asked.chat, self._answering
+        documents: list[SurveyDocument] = []
+        found = PassageSearch()
+        if asked.every:
+            documents = await answering.surveying.documents(chat, model.key)
+            if not documents:
+                raise EnvironmentProblem("survey-without-documents")
+        else:
+            found = await answering.passages.find(chat, before, asked.text, model)
         parent = before[-1].id if before else None
-        question = new_question(chat.id, parent, text, (*found.parts, *kept))
+        question = new_question(chat.id, parent, asked.text, (*found.parts, *asked.others))
         answer = open_reply(chat.id, question.id, model)
-        created = chat if fresh else None
+        created = chat if asked.fresh else None
         await self._databases.run(
             chat.id, lambda store: store.messages.add([question, answer], created)
         )
@@ -159,7 +179,14 @@ class Conversation:
         if found.searched:
             told = None if found.problem is None else found.problem.told
             self._broadcast.tell(FilesSearched(chat.id, len(found.parts), told, found.full))
-        await self._start(chat, [*before, question], answer, model, fresh=fresh)
+        branch = [*before, question]
+        if documents:
+            # the documents are asked once the reply is followed
+            whole = Asked(chat, tuple(branch), answer.id, (), answer.model_key or "")
+            self._replies.begin(answer, answering.survey(model, whole, documents))
+            self._tell(chat.id, asked.fresh)
+        else:
+            await self._start(chat, branch, answer, model, fresh=asked.fresh)
 
     async def _start(
         self,
@@ -185,9 +212,12 @@ class Conversation:
             )
             raise
         finally:
-            if fresh:
-                self._broadcast.tell(ChatChanged(chat.id, What.ADDED))
-            self._broadcast.tell(BranchChanged(chat.id))
+            self._tell(chat.id, fresh)
+
+    def _tell(self, chat_id: str, fresh: bool) -> None:
+        if fresh:
+            self._broadcast.tell(ChatChanged(chat_id, What.ADDED))
+        self._broadcast.tell(BranchChanged(chat_id))
 
 
 def _with_temperature(options: ChatOptions, temperature: float) -> ChatOptions:

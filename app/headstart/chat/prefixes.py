@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Collection
 
 import psutil
+from msgspec.structs import replace
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import PrefixesChanged, Trouble
@@ -14,6 +16,7 @@ from headstart.core.prefixes import PrefixUse
 from headstart.core.settings.schema import Settings
 from headstart.core.told import Told
 from headstart.engine.prefix.controls import PrefixControls
+from headstart.storage.worker import Storage
 
 # the automatic limit is no larger than this
 _USUAL_MB = 1_000
@@ -27,7 +30,10 @@ class Prefixes:
         controls: PrefixControls | None,
         preferences: Preferences,
         broadcast: Broadcast,
+        storage: Storage | None = None,
     ) -> None:
+        """`storage`: it has the names of owners that are no chats."""
+        self._storage = storage
         self._controls = controls
         self._preferences = preferences
         self._tell = broadcast.tell
@@ -41,7 +47,17 @@ class Prefixes:
         """Sizes by chat and in total, budget, bytes written today, location."""
         if self._controls is None:
             return None
-        return await asyncio.to_thread(self._controls.use_of_disk)
+        use = await asyncio.to_thread(self._controls.use_of_disk)
+        if self._storage is None:
+            return use
+        named = await self._storage.run(lambda store: store.sessions.named())
+        return replace(use, names=named)
+
+    async def owners(self) -> Collection[str]:
+        """The chats, documents and sessions with state on disk."""
+        if self._controls is None:
+            return ()
+        return (await asyncio.to_thread(self._controls.use_of_disk)).by_chat.keys()
 
     async def allow(self, chat_id: str, on_disk: bool) -> bool:
         """Set whether the user allows this chat on disk; off removes its cached prefixes. Returns

@@ -16,10 +16,9 @@ from headstart.core.chats.parts import (
     Part,
     ReasoningPart,
     TextPart,
-    label,
-    prompt_text,
     text_part,
 )
+from headstart.core.chats.prompt_words import label, prompt_text
 from headstart.core.chats.steps import has_calls, step_messages, steps
 from headstart.core.chats.unsent import Unsent
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
@@ -62,6 +61,8 @@ class Asked(Struct, frozen=True):
     lent: tuple[ToolSpec, ...] = ()
     # whole documents that stand first
     documents: tuple[DocumentText, ...] = ()
+    # a document's, for a question to many: it gives way to replies, and keeps its state
+    beside: bool = False
 
     @property
     def tools(self) -> Tools:
@@ -140,6 +141,7 @@ def local_request(
         speculation=chosen.speculation,
         reply_key=asked.reply_id,
         retention=decide(settings, asked.chat),
+        served=asked.beside,
     )
 
 

@@ -175,11 +175,11 @@ def make_services(
     replies = Replies(databases, branches, broadcast, background)
     servers = Servers(preferences, keychain, session := RemoteSession(keychain.get))
     models = Models(preferences, servers, shelf)
-    prefixes = Prefixes(prefix_controls, preferences, broadcast)
+    prefixes = Prefixes(prefix_controls, preferences, broadcast, storage)
     parts = storage, prefixes, preferences, broadcast, background
     lent = make_tool_servers(preferences, keychain, broadcast, databases, weights.tools)
-    engine = runner, lambda: local.loader.contexts
-    knowledge = make_knowledge(weights.knowledge, models, branches, parts[2:], engine)
+    engine = runner, lambda: local.loader.contexts, prefixes.owners
+    knowledge = make_knowledge(weights.knowledge, models, (databases, branches), parts[2:], engine)
     sources = ModelSources(models, ChatImages(databases), lent.lending.specs, knowledge.documents)
     local: LocalModels = make_local_models(runner, sources, branches, *parts[2:])
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)

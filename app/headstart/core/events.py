@@ -177,6 +177,16 @@ class ToolsStarting(Struct, frozen=True):
     names: tuple[str, ...]
 
 
+class DocumentsRead(Struct, frozen=True):
+    """`done` of `total` documents are read for a question; the one with this `name` is being read,
+    `fraction` of it from 0 to 1."""
+
+    done: int
+    total: int
+    name: str = ""
+    fraction: float = 0.0
+
+
 class ToolDone(Struct, frozen=True):
     """A call has its result; `failed`: it is an error, or the user denied the call. `seconds` is
     how long the tool ran, `whole` the result before it was shortened. `source` and `more`: the
@@ -306,6 +316,7 @@ GenerationEvent = (
     | ToolStarted
     | ToolProgressed
     | ToolsStarting
+    | DocumentsRead
     | ToolDone
     | Notice
     | ContextUse

@@ -106,3 +106,5 @@ class PrefixUse(Struct, frozen=True):
     # why nothing is written now; None if all is well
     trouble: Told | None = None
     memory_budget: int = 0
+    # of documents and programs, by their owners
+    names: Mapping[str, str] = field(default_factory=dict)

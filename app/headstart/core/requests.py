@@ -113,7 +113,8 @@ class GenerationRequest(Struct, frozen=True):
     # how long its computed state may be kept
     retention: Retention = Retention.DISK
     tools: Tools = NO_TOOLS
-    # another program's: it gives way to the window's, and keeps its state as it is computed
+    # another program's, or a document's: it gives way to the window's, and keeps its state as it
+    # is computed
     served: bool = False
     # a text that goes on as it stands, without a chat template
     plain: str = ""

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from headstart.core.chats.parts import (
+    CoveragePart,
     FilePart,
     ImagePart,
     Origin,
@@ -80,9 +81,11 @@ _PART_KEYS = {
         "line",
         "heading",
         "again",
+        "note",
     },
+    PartKind.COVERAGE: {"kind", "text", "total", "read", "found", "unread", "short"},
 }
-_OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart)
+_OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart, CoveragePart)
 
 
 # --- export ------------------------------------------------------------------------------

@@ -80,6 +80,12 @@ class MessageTable:
                 .values(status=MessageStatus.OPEN.value, error=None)
             )
 
+    def set_parts(self, message_id: str, new: Sequence[Part]) -> None:
+        """Replace the parts of a message."""
+        with self._engine.begin() as connection:
+            damaged = any(not part.is_sound for part in _stored(connection, message_id))
+            _write_parts(connection, message_id, joined(new), damaged)
+
     def branch(self, chat_id: str) -> list[Message]:
         """The chat's active messages from the root to the leaf, with parts and latest stats."""
         return self.page(chat_id, count=0).messages
@@ -272,8 +278,8 @@ class MessageTable:
     ) -> None:
         """End a turn: its parts, stats and status in one transaction."""
         with self._engine.begin() as connection:
-            damaged = any(not part.is_sound for part in self._stored(connection, message_id))
-            self._write_parts(connection, message_id, joined(all_parts), damaged)
+            damaged = any(not part.is_sound for part in _stored(connection, message_id))
+            _write_parts(connection, message_id, joined(all_parts), damaged)
             connection.execute(delete(journal).where(journal.c.message_id == message_id))
             chat_id = connection.execute(
                 update(messages)
@@ -300,7 +306,7 @@ class MessageTable:
                 ).scalars()
             )
             for message_id in left:
-                damaged = any(not part.is_sound for part in self._stored(connection, message_id))
+                damaged = any(not part.is_sound for part in _stored(connection, message_id))
                 kept = [
                     rows.part_value(row)[0]
                     for table, order in ((parts, parts.c.position), (journal, journal.c.seq))
@@ -308,7 +314,7 @@ class MessageTable:
                         select(table).where(table.c.message_id == message_id).order_by(order)
                     )
                 ]
-                self._write_parts(connection, message_id, joined(kept), damaged)
+                _write_parts(connection, message_id, joined(kept), damaged)
                 connection.execute(delete(journal).where(journal.c.message_id == message_id))
                 connection.execute(
                     update(messages)
@@ -336,7 +342,7 @@ class MessageTable:
                 error=message.error,
             )
         )
-        self._write_parts(connection, message.id, message.parts)
+        _write_parts(connection, message.id, message.parts)
         tree = self._trees.get(message.chat_id)
         if tree is not None:
             tree.add(message.id, message.parent_id)
@@ -344,26 +350,6 @@ class MessageTable:
         connection.execute(
             update(chats).where(chats.c.id == message.chat_id).values(updated_at=message.created_at)
         )
-
-    @staticmethod
-    def _stored(connection: Connection, message_id: str) -> list[StoredPart]:
-        found = connection.execute(select(parts).where(parts.c.message_id == message_id))
-        return [rows.stored_part(row._asdict()) for row in found]
-
-    @staticmethod
-    def _write_parts(
-        connection: Connection, message_id: str, new: Sequence[Part], damaged: bool = False
-    ) -> None:
-        """`damaged`: the old parts were damaged, and the new ones stay marked as such."""
-        connection.execute(delete(parts).where(parts.c.message_id == message_id))
-        values = [
-            {"message_id": message_id, "position": position, **rows.part_row(part)}
-            for position, part in enumerate(new)
-        ]
-        if values:
-            if damaged and all(rows.stored_part(value).is_sound for value in values):
-                values[0]["digest"] = 0
-            connection.execute(insert(parts), values)
 
     def note_shown(self, connection: Connection, chat_id: str) -> None:
         """Store the number of shown messages, for the list of chats."""
@@ -387,6 +373,26 @@ class MessageTable:
             connection.execute(
                 update(messages).where(messages.c.id == parent_id).values(active_child_id=child_id)
             )
+
+
+def _stored(connection: Connection, message_id: str) -> list[StoredPart]:
+    found = connection.execute(select(parts).where(parts.c.message_id == message_id))
+    return [rows.stored_part(row._asdict()) for row in found]
+
+
+def _write_parts(
+    connection: Connection, message_id: str, new: Sequence[Part], damaged: bool = False
+) -> None:
+    """`damaged`: the old parts were damaged, and the new ones stay marked as such."""
+    connection.execute(delete(parts).where(parts.c.message_id == message_id))
+    values = [
+        {"message_id": message_id, "position": position, **rows.part_row(part)}
+        for position, part in enumerate(new)
+    ]
+    if values:
+        if damaged and all(rows.stored_part(value).is_sound for value in values):
+            values[0]["digest"] = 0
+        connection.execute(insert(parts), values)
 
 
 def _chunks(ids: Sequence[str], size: int = 500) -> Iterable[Sequence[str]]:

@@ -1,4 +1,4 @@
-"""Sessions of other programs on disk. The table is used on the storage thread only."""
+"""Sessions of other programs, and documents read whole, on disk. On the storage thread."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlalchemy import Engine, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from headstart.core.chats.values import now_ms
-from headstart.core.serving.session import ServedSession
+from headstart.core.serving.session import ServedSession, is_session
 from headstart.storage.tables.definitions import prefix_uses, server_sessions
 
 
@@ -15,7 +15,7 @@ class SessionTable:
         self._engine = engine
 
     def use(self, session: str, program: str) -> None:
-        """Note that a program uses its session now."""
+        """Note that a program uses its session now, or a question its document."""
         row = {"id": session, "program": program, "used_at": now_ms()}
         statement = insert(server_sessions).values(row)
         with self._engine.begin() as connection:
@@ -26,7 +26,14 @@ class SessionTable:
             )
 
     def all(self) -> list[ServedSession]:
-        """All sessions, the latest first."""
+        """All sessions of programs, the latest first."""
+        return [one for one in self._rows() if is_session(one.id)]
+
+    def named(self) -> dict[str, str]:
+        """The programs of all sessions, and the names of documents, by their ids."""
+        return {one.id: one.program for one in self._rows()}
+
+    def _rows(self) -> list[ServedSession]:
         table = server_sessions.c
         with self._engine.begin() as connection:
             rows = connection.execute(select(server_sessions).order_by(table.used_at.desc()))

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from headstart.core.chats.attachments import about_tokens, numbers_of, pages_without_text
 from headstart.core.chats.parts import (
+    CoveragePart,
     FilePart,
     ImagePart,
     OtherPart,
@@ -94,5 +95,7 @@ def part_words(part: OtherPart) -> str:
             return say("window.tool-result", name=part.name)
         case PassagePart():
             return say("window.passage", number=part.number, place=passage_place(part))
+        case CoveragePart():
+            return say("window.coverage", read=part.read, total=part.total)
         case _:
             return say("window.unknown-part", name=part.name)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from headstart.core.chats.parts import BlobRef, FilePart, label, prompt_text
+from headstart.core.chats.parts import BlobRef, FilePart
+from headstart.core.chats.prompt_words import label, prompt_text
 from headstart.core.text.locale import PLAIN, PlainEnglish, use_locale
 from headstart.core.text.plurals import plural_form, plural_forms
 from headstart.core.text.shown import size_text

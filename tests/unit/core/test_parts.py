@@ -17,9 +17,8 @@ from headstart.core.chats.parts import (
     ToolCallPart,
     ToolResultPart,
     joined,
-    label,
-    prompt_text,
 )
+from headstart.core.chats.prompt_words import label, prompt_text
 
 BLOB = BlobRef("0" * 64, 12_000, "text/plain")
 NOTES = FilePart("notes.txt", BLOB, "Rivers flow.")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from headstart.core.chats.parts import (
     BlobRef,
+    CoveragePart,
     FilePart,
     ImagePart,
     PartKind,
@@ -176,7 +177,8 @@ async def _write_every_kind(folder: Path) -> None:
         ReasoningPart("hm"),
         ToolCallPart("1", "search", "{}"),
         ToolResultPart("1", "search", "none"),
-        PassagePart(1, "notes.txt", "a passage"),
+        PassagePart(1, "notes.txt", "a passage", note="a note"),
+        CoveragePart(3, 2, 1, ("a.pdf",)),
         TextPart("See?"),
     )
     more = replace(messages[0], id=new_id(), parent_id=messages[-1].id, parts=parts)

@@ -12,11 +12,13 @@ from msgspec.structs import replace
 
 from headstart.chat.agent.stream import AgentStream, ToolDesk
 from headstart.chat.knowledge.asking import PassageFinder
+from headstart.chat.knowledge.survey import Surveying
 from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked
 from headstart.core.chats.values import Chat
 from headstart.core.knowledge.pinned import DocumentText
+from headstart.core.knowledge.survey import SurveyDocument
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
 
@@ -45,6 +47,9 @@ class AnswerFiles(Protocol):
     @property
     def passages(self) -> PassageFinder: ...
 
+    @property
+    def surveying(self) -> Surveying: ...
+
     async def documents(self, chat: Chat, /) -> tuple[DocumentText, ...]:
         """The whole documents that stand first in a chat's prompts."""
         ...
@@ -61,7 +66,8 @@ class Answering:
         desk: ToolDesk,
         files: AnswerFiles,
     ) -> None:
-        self.passages, self._files = files.passages, files
+        self.passages, self.surveying = files.passages, files.surveying
+        self._files = files
         self._models = models
         self._desk = desk
         self._answerers: dict[type, Answerer[Any]] = {ModelRef: local, ServerModel: servers}
@@ -89,6 +95,15 @@ class Answering:
         if first is not None and not asked.tools:
             return first
         return AgentStream(asked, first, _One(answerer, model), self._desk, missing)
+
+    def survey(
+        self, model: AnyModel, asked: Asked, documents: Sequence[SurveyDocument]
+    ) -> ReplyStream:
+        """Begin a reply over notes on whole documents, each read for the question."""
+        one = _One(self._answerers[type(model)], model)
+        return self.surveying.stream(
+            asked, model, documents, (one.answer, lambda now: self.answer(model, now))
+        )
 
 
 class _One:

@@ -62,6 +62,9 @@ class LocalAnswerer:
         shown = images_in(asked.branch, asked.written)
         wanted, images = await self._images.for_model(asked.chat.id, shown, wanted)
         request = local_request(asked, wanted, self._preferences.current, advice, images)
+        if asked.beside:
+            self._loader.begin_served(asked.reply_id, wanted)
+            return _Followed(self._runner.stream(request), self._loader, wanted, (), asked.reply_id)
         waits = self._loader.writing
         self._loader.begin_reply(asked, wanted)
         first = _first_events(asked, wanted, waits)
@@ -112,7 +115,10 @@ class _Followed:
         loader: Loader,
         wanted: LoadRequest,
         first: Sequence[GenerationEvent],
+        served: str = "",
     ) -> None:
+        """`served`: the key under which the loader knows it; "" for a chat's reply."""
+        self._served = served
         self._stream = stream
         self._first = first
         self._loader = loader
@@ -124,6 +130,9 @@ class _Followed:
     async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
         for event in self._first:
             yield event
-        async for event in self._stream:
-            self._loader.follow(event, self._wanted)
-            yield event
+        try:
+            async for event in self._stream:
+                self._loader.follow(event, self._wanted)
+                yield event
+        finally:
+            self._loader.served.discard(self._served)

@@ -14,7 +14,8 @@ from msgspec import Struct
 from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.preferences import Preferences
 from headstart.core.chats.attachments import about_tokens
-from headstart.core.chats.parts import PassagePart, prompt_text
+from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.prompt_words import prompt_text
 from headstart.core.chats.values import Chat, Message, Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.passages import budget, passages, passages_in
@@ -64,7 +65,7 @@ class PassageFinder:
         if not sources or not text.strip():
             return PassageSearch()
         try:
-            found = await self._searching.find(_question(branch, text), sources, _MOST)
+            found = await self._searching.find(question_of(branch, text), sources, _MOST)
         except EnvironmentProblem as problem:
             log.warning("a question's search failed: %s", problem.for_log)
             return PassageSearch(searched=True, problem=problem)
@@ -72,12 +73,12 @@ class PassageFinder:
         chosen = effective(settings, chat.options, model.key, above=chat.above)
         drops = chosen.when_full == "drop_oldest"
         earlier = [one for message in branch for one in passages_in(message.parts)]
-        tokens = budget(self._context_of(model), _used(branch), drops)
+        tokens = budget(self._context_of(model), tokens_of(branch), drops)
         parts = tuple(passages(found.answers, earlier, tokens, drops))
         return PassageSearch(parts, True, bool(found.answers) and not parts)
 
 
-def _used(branch: Sequence[Message]) -> int:
+def tokens_of(branch: Sequence[Message]) -> int:
     """Tokens of the chat so far: counted at its last reply, or estimated."""
     last = next((one.stats for one in reversed(branch) if one.stats is not None), None)
     if last is not None:
@@ -85,7 +86,7 @@ def _used(branch: Sequence[Message]) -> int:
     return sum(about_tokens(prompt_text(one.parts)) for one in branch)
 
 
-def _question(branch: Sequence[Message], text: str) -> str:
+def question_of(branch: Sequence[Message], text: str) -> str:
     """The question, behind the one before if it is too short to stand alone: “and in 2024?”"""
     if len(text.split()) > 4 or len(text) > 40:
         return text

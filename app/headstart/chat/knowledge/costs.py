@@ -15,7 +15,7 @@ from headstart.chat.preferences import Preferences
 from headstart.core.chats.values import Chat
 from headstart.core.errors import ModelProblem
 from headstart.core.models.fit import need
-from headstart.core.models.ref import ModelRef
+from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.hub.shapes import read_shape
 
 # tokens that were processed in one piece, from which on their seconds tell a speed
@@ -50,12 +50,16 @@ class PromptCosts:
         broadcast.on(ReplyEnded, self._on_ended)
         self._learning: set[asyncio.Task[None]] = set()
 
+    async def model(self, chat: Chat) -> AnyModel | None:
+        """The chat's model; None without one."""
+        try:
+            return await self._models.of_chat(chat)
+        except ModelProblem:
+            return None
+
     async def cost(self, chat: Chat, tokens: int) -> PinCost:
         """The cost of about `tokens` of a chat's model; nothing is known of a server's."""
-        try:
-            model = await self._models.of_chat(chat)
-        except ModelProblem:
-            return PinCost()
+        model = await self.model(chat)
         if not isinstance(model, ModelRef):
             return PinCost()
         try:

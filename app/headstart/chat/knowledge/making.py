@@ -11,6 +11,7 @@ from headstart.chat.background import Background
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, KnowledgeChanged, What
+from headstart.chat.databases import Databases
 from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.knowledge.costs import PromptCosts
 from headstart.chat.knowledge.indexing import Indexing
@@ -18,6 +19,7 @@ from headstart.chat.knowledge.knowledge import Knowledge
 from headstart.chat.knowledge.meaning import Beside, Meaning
 from headstart.chat.knowledge.pinning import Pinning
 from headstart.chat.knowledge.searching import KnowledgeSearching
+from headstart.chat.knowledge.survey import Owners, Surveying
 from headstart.chat.knowledge.tools import FileTools
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
@@ -28,12 +30,14 @@ from headstart.storage.knowledge.index import KnowledgeIndex
 
 
 class KnowledgeWork(Struct, frozen=True):
-    """`passages` for questions, and `pinning` for whole documents."""
+    """`passages` for questions, `pinning` for whole documents, `surveying` for questions to all of
+    them."""
 
     knowledge: Knowledge
     passages: PassageFinder
     tools: FileTools
     pinning: Pinning
+    surveying: Surveying
 
     async def documents(self, chat: Chat) -> tuple[DocumentText, ...]:
         """The whole documents that stand first in a chat's prompts."""
@@ -43,13 +47,14 @@ class KnowledgeWork(Struct, frozen=True):
 def make_knowledge(
     path: Path | None,
     models: Models,
-    branches: Branches,
+    chats: tuple[Databases, Branches],
     parts: tuple[Preferences, Broadcast, Background],
-    engine: tuple[Runner, Callable[[], dict[str, int]]],
+    engine: tuple[Runner, Callable[[], dict[str, int]], Owners],
 ) -> KnowledgeWork:
-    """`engine`: it, and tokens of context of each loaded model, by key."""
+    """`engine`: it, tokens of context of each loaded model by key, owners of state on disk."""
     preferences, broadcast, background = parts
-    runner, contexts = engine
+    databases, branches = chats
+    runner, contexts, owners = engine
     beside = Beside(background, broadcast, lambda: runner.working)
     index = KnowledgeIndex(path)
     meaning = Meaning(index, models, preferences, beside)
@@ -73,4 +78,6 @@ def make_knowledge(
 
     broadcast.on(ChatChanged, on_chat)
     passages = PassageFinder(searching, preferences, lambda model: contexts().get(model.key, 0))
-    return KnowledgeWork(knowledge, passages, FileTools(searching), pinning)
+    files = searching, pinning, passages
+    surveying = Surveying(files, databases, parts[:2], contexts, (facts, owners))
+    return KnowledgeWork(knowledge, passages, FileTools(searching), pinning, surveying)

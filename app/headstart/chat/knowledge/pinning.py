@@ -70,7 +70,7 @@ class Pinning:
         """The documents for a chat's prompts; one whose text is gone is left out, and told."""
         found = []
         for one in self.documents(chat):
-            text = await self._text(one)
+            text = await self.text(one)
             if text is not None:
                 found.append(DocumentText(one.name, text))
                 if not chat.private and (one.digest, chat.id) not in self._kept:
@@ -112,7 +112,7 @@ class Pinning:
         """The documents with their sizes, and whether their files have changed."""
         found = []
         for one in documents:
-            text = await self._text(one)
+            text = await self.text(one)
             now, _ = await self._knowledge.searching.state_of(one.source, one.path)
             found.append(
                 PinnedState(
@@ -123,7 +123,8 @@ class Pinning:
             )
         return found
 
-    async def _text(self, document: PinnedDocument) -> str | None:
+    async def text(self, document: PinnedDocument) -> str | None:
+        """A document's text as it was read; None if it is gone."""
         known = self._texts.get(document.digest)
         if known is not None:
             self._texts.move_to_end(document.digest)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from headstart.chat.knowledge.meaning import Meaning, MeantQuestion
 from headstart.core.knowledge.ranking import joined
+from headstart.core.knowledge.survey import SurveyDocument
 from headstart.core.knowledge.terms import terms_of
 from headstart.core.knowledge.values import KnowledgeHit
 from headstart.core.text.whole import whole
@@ -85,6 +86,12 @@ class KnowledgeSearching:
             return []
         wanted, known = whole(name).replace("\\", "/").strip("/"), self._known()
         return await self._index.search(lambda reader: reader.search.named(wanted, known))
+
+    async def documents(self, sources: Sequence[str]) -> list[SurveyDocument]:
+        """The indexed files of these sources."""
+        if not self._index.exists or not sources:
+            return []
+        return await self._index.search(lambda reader: reader.search.documents(sources))
 
     async def whole(self, digest: str) -> str | None:
         """The indexed text of a file's bytes; None if the index does not have it."""

@@ -141,4 +141,9 @@ def about_tokens(text: str) -> int:
     """Estimated number of tokens of a text: each Chinese, Japanese or Korean character counts as
     one."""
     wide = sum(1 for one in text if "\u2e80" <= one <= "\uffdc") if not text.isascii() else 0
-    return round(wide + (len(text) - wide) / CHARACTERS_PER_TOKEN)
+    return about_tokens_of(len(text), wide)
+
+
+def about_tokens_of(characters: int, wide: int = 0) -> int:
+    """Estimated number of tokens of so many characters, of which some are `wide`."""
+    return round(wide + (characters - wide) / CHARACTERS_PER_TOKEN)

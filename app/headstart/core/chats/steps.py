@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct, field
 
 from headstart.core.chats.parts import (
-    FOREIGN,
     FilePart,
     ImagePart,
     Part,
     ReasoningPart,
     ToolCallPart,
     ToolResultPart,
-    prompt_text,
 )
+from headstart.core.chats.prompt_words import FOREIGN, prompt_text
 from headstart.core.chats.values import Role
 from headstart.core.requests import (
     PromptCall,

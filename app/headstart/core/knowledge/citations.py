@@ -69,7 +69,7 @@ def citations(text: str, passages: Mapping[int, str]) -> list[Citation]:
         if not known:
             continue
         before = text[max(last, mark.start() - _BEFORE) : mark.start()]
-        quotes = [one for one in _quotes(before) if len(_letters(one)) >= _LEAST]
+        quotes = [one for one in quotes_in(before) if is_quote(one)]
         for number, start, end in known:
             # several numbers in one mark share its quotes
             texts = [passages[one] for one, _, _ in known]
@@ -98,6 +98,11 @@ def has_quote(passage: str, quote: str) -> bool:
     return True
 
 
+def is_quote(quote: str) -> bool:
+    """False for a word in quotation marks that is too short to be a citation."""
+    return len(_letters(quote)) >= _LEAST
+
+
 def quote_span(passage: str, quote: str) -> tuple[int, int] | None:
     """The characters of a passage that a quote without gaps has; None if it has none."""
     letters, places = _lettered(passage)
@@ -106,7 +111,8 @@ def quote_span(passage: str, quote: str) -> tuple[int, int] | None:
     return None if at < 0 else (places[at], places[at + len(wanted) - 1] + 1)
 
 
-def _quotes(text: str) -> Iterator[str]:
+def quotes_in(text: str) -> Iterator[str]:
+    """The words in quotation marks."""
     for found in _QUOTES.finditer(text):
         yield next(one for one in found.groups() if one)
 

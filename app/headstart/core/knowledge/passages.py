@@ -6,7 +6,7 @@ given before keeps its number, and is not given again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -107,6 +107,19 @@ def passages(
 
 def _covers(given: PassagePart, digest: str, start: int, end: int) -> bool:
     return given.digest == digest and given.start <= start and end <= given.end
+
+
+def cited_texts(passages: Mapping[int, PassagePart]) -> dict[int, str]:
+    """The texts that quotes are compared with, by number: for a document that was read whole, all
+    that was quoted from it."""
+    quoted: dict[str, list[str]] = {}
+    whole = {part.digest for part in passages.values() if part.note}
+    for part in passages.values():
+        quoted.setdefault(part.digest, []).append(part.text)
+    return {
+        number: "\n".join(quoted[part.digest]) if part.digest in whole else part.text
+        for number, part in passages.items()
+    }
 
 
 def passages_in(parts: Iterable[Part]) -> list[PassagePart]:

@@ -7,6 +7,7 @@ import hashlib
 from msgspec import Struct
 
 from headstart.core.chats.values import Role
+from headstart.core.knowledge.survey import is_document
 from headstart.core.serving.request import ServedRequest
 
 # tells the ids of sessions from those of chats
@@ -28,6 +29,11 @@ class ServedSession(Struct, frozen=True):
 def is_session(owner: str) -> bool:
     """True for the id of a session, in place of a chat's."""
     return owner.startswith(PREFIX)
+
+
+def is_beside(owner: str) -> bool:
+    """True for an id that is no chat's: a session's or a document's."""
+    return is_session(owner) or is_document(owner)
 
 
 def session_id(program: str, request: ServedRequest, part: str = "") -> str:

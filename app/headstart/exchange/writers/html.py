@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from headstart.core.chats.parts import ImagePart, Part, ReasoningPart, TextPart, label
+from headstart.core.chats.parts import ImagePart, Part, ReasoningPart, TextPart
+from headstart.core.chats.prompt_words import label
 from headstart.core.chats.values import Role
 from headstart.core.markdown.json_answer import indented_json
 from headstart.core.markdown.plain import plain_html

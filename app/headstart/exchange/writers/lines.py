@@ -8,13 +8,8 @@ from typing import Any
 
 import msgspec
 
-from headstart.core.chats.parts import (
-    Part,
-    ReasoningPart,
-    ToolCallPart,
-    ToolResultPart,
-    prompt_text,
-)
+from headstart.core.chats.parts import Part, ReasoningPart, ToolCallPart, ToolResultPart
+from headstart.core.chats.prompt_words import prompt_text
 from headstart.core.chats.values import Role
 from headstart.exchange.fields import time_text
 from headstart.exchange.include import WORDS, Include

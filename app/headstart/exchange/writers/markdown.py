@@ -12,7 +12,8 @@ import json
 import re
 from collections.abc import Sequence
 
-from headstart.core.chats.parts import Part, ReasoningPart, WrittenPart, label
+from headstart.core.chats.parts import Part, ReasoningPart, WrittenPart
+from headstart.core.chats.prompt_words import label
 from headstart.exchange.fields import decode
 from headstart.exchange.include import WORDS, Include
 from headstart.exchange.tree import ChatNode, ExchangeChat

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from headstart.core.chats.parts import ReasoningPart, WrittenPart, label
+from headstart.core.chats.parts import ReasoningPart, WrittenPart
+from headstart.core.chats.prompt_words import label
 from headstart.core.chats.values import Role
 from headstart.core.markdown.words import words_of
 from headstart.exchange.include import WORDS, Include

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from headstart.core.chats.values import now_ms
 from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
-from headstart.core.serving.session import KEPT_MS, is_session
+from headstart.core.serving.session import KEPT_MS, is_beside
 from headstart.storage.tables.definitions import (
     chats,
     prefix_records,
@@ -169,7 +169,7 @@ class PrefixTable:
 
 
 class _Kept(Struct, frozen=True):
-    """The tables of chats, or those of other programs' sessions."""
+    """The tables of chats, or those of other programs' sessions and of documents."""
 
     owners: Table
     traces: Table
@@ -177,7 +177,7 @@ class _Kept(Struct, frozen=True):
 
     @staticmethod
     def of(owner: str) -> _Kept:
-        if is_session(owner):
+        if is_beside(owner):
             return _Kept(server_sessions, server_traces, server_reply_tokens)
         return _Kept(chats, prefix_traces, prefix_reply_tokens)
 

@@ -15,6 +15,8 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, text
 
+from headstart.core.chats.attachments import about_tokens_of
+from headstart.core.knowledge.survey import SurveyDocument
 from headstart.core.knowledge.terms import Terms, has_exactly, phrase_of, widened
 from headstart.core.knowledge.values import KnowledgeHit, Place
 from headstart.core.text.folding import plain, unfolded
@@ -193,6 +195,31 @@ class KnowledgeSearch:
             if row.path or own == name:
                 found.append((row.source, os.fsdecode(row.path) or own, row.digest.hex()))
         return found[:_MOST_NAMED]
+
+    def documents(self, sources: Sequence[str]) -> list[SurveyDocument]:
+        """The files of these sources with a text, in their order and that of their paths; a text
+        that several files have, once."""
+        # two thirds of the bytes of Chinese, Japanese and Korean are beyond one for each character
+        statement = (
+            "SELECT f.source, f.path, c.digest, c.characters, c.unit,"
+            " (SELECT sum(length(CAST(folded AS BLOB)) - length(folded)) / 2 FROM pieces"
+            "  WHERE content = c.id) AS wide"
+            " FROM files f JOIN contents c ON c.id = f.content"
+            " WHERE f.source = :source AND c.characters > 0 ORDER BY f.path"
+        )
+        found: dict[bytes, SurveyDocument] = {}
+        with self._engine.connect() as connection:
+            for source in sources:
+                for row in connection.execute(text(statement), {"source": source}):
+                    one = SurveyDocument(
+                        row.source,
+                        os.fsdecode(row.path),
+                        row.digest.hex(),
+                        about_tokens_of(row.characters, min(row.wide or 0, row.characters)),
+                        row.unit == "page",
+                    )
+                    found.setdefault(row.digest, one)
+        return list(found.values())
 
     def whole(self, digest: bytes) -> str | None:
         """The text of a content; None if it is not stored."""

@@ -12,6 +12,7 @@ import xxhash
 from sqlalchemy import Row
 
 from headstart.core.chats.parts import (
+    CoveragePart,
     FilePart,
     ImagePart,
     Origin,
@@ -197,7 +198,7 @@ def part_row(part: Part) -> dict[str, Any]:
         kind = part.kind.value
         if not isinstance(part, WrittenPart):
             facts = msgspec.to_builtins(part)
-            del facts["text"]
+            facts.pop("text", None)
             data = json.dumps(facts, ensure_ascii=False)
         stored_blob = blob_of(part)
         blob = None if stored_blob is None else stored_blob.digest
@@ -213,7 +214,8 @@ def part_row(part: Part) -> dict[str, Any]:
 
 
 _OTHERS: dict[PartKind, type[OtherPart]] = {
-    kind.kind: kind for kind in (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart)
+    kind.kind: kind
+    for kind in (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart, CoveragePart)
 }
 
 

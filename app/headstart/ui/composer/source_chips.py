@@ -19,15 +19,24 @@ _NAME = 40
 
 
 class SourceChips(QWidget):
-    """Emits `opened` when a chip is clicked."""
+    """Emits `opened` when a chip is clicked, and `every_wanted` for a question to every
+    document."""
 
     opened = Signal()
+    every_wanted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.chips: list[QPushButton] = []
         self._shown: tuple[str, ...] = ()
         self._flow = FlowLayout(self)
+        self.every = QPushButton(say("composer.ask-every"), self)
+        self.every.setObjectName("toolChip")
+        self.every.setAutoDefault(False)
+        self.every.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.every.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.every.setToolTip(say("composer.ask-every-tip"))
+        self.every.clicked.connect(self.every_wanted)
         self.hide()
 
     def show_sources(self, sources: Sequence[str]) -> None:
@@ -39,7 +48,9 @@ class SourceChips(QWidget):
             self._flow.removeWidget(chip)
             chip.hide()
             chip.deleteLater()
+        self._flow.removeWidget(self.every)
         self.chips = [self._chip(one) for one in sources]
+        self._flow.addWidget(self.every)
         self.setVisible(bool(sources))
         self.updateGeometry()
 

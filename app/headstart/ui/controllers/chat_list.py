@@ -19,6 +19,7 @@ from headstart.chat.changes import (
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
 from headstart.core.events import (
+    DocumentsRead,
     Loading,
     Prefilling,
     TextAdded,
@@ -202,7 +203,7 @@ class ChatListController(QObject):
             asked = isinstance(event, ToolAsked)
             self._say(change.chat_id, say(FOR_YOU if asked else WRITING))
             return
-        if isinstance(event, Waiting | Loading | Prefilling):
+        if isinstance(event, Waiting | Loading | Prefilling | DocumentsRead):
             waiting = isinstance(event, Waiting)
             self._say(change.chat_id, say(WAITING if waiting else WRITING))
             return

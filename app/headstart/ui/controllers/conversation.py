@@ -33,14 +33,15 @@ class ConversationController(QObject):
         self._open = open_chat
         self._consent = consent
 
-    def send(self, text: str) -> None:
+    def send(self, text: str, every: bool = False) -> None:
+        """Send a message with its attachments; `every`: as a question to every document."""
         # a second Enter before the text is stored would be a second message
         if not self._open.sending:
             # captured now: the next key may open another chat
             chat_id = self._open.id
             self._open.begin_sending(chat_id)
             parts = self._open.parts
-            self._consent.asking(lambda: self._send(chat_id, text, parts))
+            self._consent.asking(lambda: self._send(chat_id, text, parts, every))
 
     def stop(self) -> None:
         self._replies.stop(self._open.id)
@@ -69,12 +70,12 @@ class ConversationController(QObject):
         if self._replies.reply_in(chat_id) is None:
             self._consent.asking(lambda: self._conversation.show_version(chat_id, message_id, step))
 
-    async def _send(self, chat_id: str, text: str, parts: Sequence[OtherPart]) -> None:
+    async def _send(self, chat_id: str, text: str, parts: Sequence[OtherPart], every: bool) -> None:
         self._open.begin_sending(chat_id)
         self._ahead.sent(chat_id)
         stored = False
         try:
-            await self._conversation.send(chat_id, text, parts)
+            await self._conversation.send(chat_id, text, parts, every)
             stored = True
         finally:
             self._open.end_sending(chat_id, stored)

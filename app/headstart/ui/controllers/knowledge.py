@@ -12,7 +12,9 @@ from headstart.chat.changes import ChatChanged, FilesSearched, KnowledgeChanged,
 from headstart.chat.knowledge.knowledge import LOOK_SECONDS, FolderSize
 from headstart.chat.knowledge.making import KnowledgeWork
 from headstart.chat.knowledge.searching import KnowledgeFound
+from headstart.chat.knowledge.survey import SurveyPlan
 from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import SourceState
 from headstart.ui.controllers.pinning import PinningController
@@ -45,6 +47,8 @@ class KnowledgeController(QObject):
     text_read = Signal(PassagePart, str)
     # a question of the open chat was answered without passages
     nothing_found = Signal(str)
+    # the cost of a question to every document of the open chat
+    survey_planned = Signal(SurveyPlan)
     # the sources that the open chat's questions are answered from
     chosen = Signal(tuple)
 
@@ -53,6 +57,7 @@ class KnowledgeController(QObject):
     ) -> None:
         super().__init__()
         self._knowledge, self._passages = work.knowledge, work.passages
+        self._surveying = work.surveying
         self.pinning = PinningController(work.pinning, open_chat, tasks)
         self._open = open_chat
         self._tasks = tasks
@@ -112,6 +117,10 @@ class KnowledgeController(QObject):
         """Read the whole text around a passage; `text_read` follows."""
         self._tasks.spawn(self._read(part))
 
+    def plan_survey(self) -> None:
+        """Find the documents of the open chat; `survey_planned` follows."""
+        self._tasks.spawn(self._plan_survey(self._open.chat))
+
     def show_chosen(self) -> None:
         self.pinning.show_pinned()
         sources = self._of_open_chat()
@@ -166,6 +175,9 @@ class KnowledgeController(QObject):
                 return
             if not by_meaning or found.meant:
                 self.found.emit(query, found)
+
+    async def _plan_survey(self, chat: Chat) -> None:
+        self.survey_planned.emit(await self._surveying.plan(chat))
 
     async def _read(self, part: PassagePart) -> None:
         try:

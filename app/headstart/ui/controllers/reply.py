@@ -12,6 +12,7 @@ from headstart.chat.replies import Replies
 from headstart.core.chats.sections import ReplySections
 from headstart.core.events import (
     ContextUse,
+    DocumentsRead,
     Loading,
     Notice,
     NoticeKind,
@@ -25,13 +26,17 @@ from headstart.core.events import (
     ToolStarted,
     Waiting,
 )
+from headstart.core.text.shown import isolated, shortened
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.wording import say
 
 # a prefill of fewer tokens is over before anyone could read its progress
 SHOWN_PREFILL = 64
+# characters of a document's name
+_NAME = 60
 WAITING = "controllers.waiting-for-reply-in-another"
+READING_SHARE = "controllers.reading-document-share"
 LOOKING = "controllers.looking-at-image"
 
 
@@ -106,6 +111,13 @@ class ReplyController(QObject):
                 self._emit(message_id)
             case ToolsStarting(names=names):
                 text = say("controllers.starting-tools", names=list(names))
+                self.reply_progress.emit(message_id, text)
+            case DocumentsRead(done=done, total=total, name=name, fraction=share):
+                code = "controllers.reading-documents"
+                if share or not name:
+                    code = READING_SHARE if name else "controllers.documents-are-read"
+                name = isolated(shortened(name, _NAME))
+                text = say(code, done=done, total=total, name=name, share=share)
                 self.reply_progress.emit(message_id, text)
             case ToolAsked() | ToolStarted() | ToolProgressed() | ToolDone() if fresh:
                 self._shown.add(event)

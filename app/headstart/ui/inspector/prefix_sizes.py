@@ -8,12 +8,23 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+from headstart.core.knowledge.survey import is_document
 from headstart.core.prefixes import PrefixUse
-from headstart.core.text.shown import size_text
+from headstart.core.text.shown import isolated, shortened, size_text
 from headstart.ui.kit.list_window import ListWindow
 from headstart.ui.wording import say
 
+# characters
+_NAME = 80
 _HINT = "inspector.chats-share-cached-prompts-clearing"
+
+
+def _named(owner: str, names: Mapping[str, str]) -> str:
+    """The name of an owner that is no chat."""
+    if owner not in names:
+        return say("inspector.deleted-chat")
+    code = "inspector.owner-document" if is_document(owner) else "inspector.owner-program"
+    return say(code, name=isolated(shortened(names[owner], _NAME)))
 
 
 class PrefixSizes(ListWindow):
@@ -58,8 +69,8 @@ class PrefixSizes(ListWindow):
         by_size = sorted(use.by_chat.items(), key=lambda item: -item[1])
         self.set_rows(
             [
-                (chat, (titles.get(chat, say("inspector.deleted-chat")), size_text(size)))
-                for chat, size in by_size
+                (owner, (titles.get(owner) or _named(owner, use.names), size_text(size)))
+                for owner, size in by_size
             ]
         )
 

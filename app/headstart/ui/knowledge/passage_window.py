@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextEdit, QWidget
 
 from headstart.core.chats.parts import PassagePart
 from headstart.core.knowledge.citations import quote_span
+from headstart.core.text.shown import shortened
 from headstart.core.text.units import units
 from headstart.ui.kit import theme
 from headstart.ui.kit.sheet import Sheet
@@ -15,6 +17,8 @@ from headstart.ui.wording import say
 
 # characters shown before and after a passage
 _AROUND = 100_000
+# characters of a note
+_NOTE = 1_000
 
 
 class PassageWindow(Sheet):
@@ -33,7 +37,10 @@ class PassageWindow(Sheet):
         self.told = QLabel(self)
         self.told.setObjectName("quiet")
         self.told.setWordWrap(True)
+        self.told.setTextFormat(Qt.TextFormat.PlainText)
         self.told.hide()
+        if part.note:
+            self._tell(say("knowledge.note-of-model", note=shortened(part.note, _NOTE)))
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
         self.text.setAccessibleName(say("knowledge.text-of", name=part.name))
@@ -46,14 +53,12 @@ class PassageWindow(Sheet):
         """Show the whole text of the file as it was read; "": the index does not have it."""
         part = self.part
         if text[part.start : part.end] != part.text or not part.text:
-            if not part.again:
+            if not (part.again or part.note):
                 # the file changed since, or its folder was removed
-                self.told.setText(say("knowledge.changed-since"))
-                self.told.show()
+                self._tell(say("knowledge.changed-since"))
                 return
             if not text:
-                self.told.setText(say("knowledge.text-gone"))
-                self.told.show()
+                self._tell(say("knowledge.text-gone"))
                 return
         first = max(0, part.start - _AROUND)
         shown = text[first : part.end + _AROUND].replace("\f", "\n")
@@ -62,6 +67,10 @@ class PassageWindow(Sheet):
         span = (0, part.end - part.start) if part.again else self._span
         begin = units(shown[: at + span[0]])
         self._mark(begin, begin + units(shown[at + span[0] : at + span[1]]))
+
+    def _tell(self, words: str) -> None:
+        self.told.setText(words)
+        self.told.show()
 
     @property
     def marked(self) -> str:

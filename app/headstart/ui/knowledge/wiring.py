@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from headstart.chat.knowledge.costs import PinCost
 from headstart.chat.knowledge.pinning import PinnedState
+from headstart.chat.knowledge.survey import SurveyPlan
 from headstart.core.chats.parts import PassagePart
 from headstart.core.knowledge.pinned import PinnedDocument
 from headstart.ui.controllers.everything import Controllers
@@ -18,6 +19,7 @@ from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.knowledge.passage_window import PassageWindow
 from headstart.ui.knowledge.search_sheet import FileSearchSheet
+from headstart.ui.knowledge.survey_sheet import SurveySheet
 from headstart.ui.wording import say
 
 # the window comes to the front many times a minute
@@ -34,9 +36,12 @@ class KnowledgeOpener(QObject):
     # files for the next message
     files_wanted = Signal(list)
     text_wanted = Signal(str)
+    # a question to every document
+    every_asked = Signal(str)
 
     passage: OneWindow[PassageWindow] = OneWindow()
     search: OneWindow[FileSearchSheet] = OneWindow()
+    survey: OneWindow[SurveySheet] = OneWindow()
 
     def __init__(self, parent: QWidget, controllers: Controllers) -> None:
         super().__init__(parent)
@@ -45,6 +50,7 @@ class KnowledgeOpener(QObject):
         self._chosen: tuple[str, ...] = ()
         self._knowledge.text_read.connect(self._show_text)
         self._knowledge.found.connect(self._show_found)
+        self._knowledge.survey_planned.connect(self._show_survey)
         self._knowledge.chosen.connect(self._on_chosen)
         self._knowledge.pinning.pin_read.connect(self._ask_about_pin)
         self._open = controllers.open
@@ -68,6 +74,13 @@ class KnowledgeOpener(QObject):
         sheet.opened.connect(self.open_passage)
         sheet.asked.connect(self._ask)
         sheet.open()
+
+    def ask_every(self, question: str) -> None:
+        """Show the documents that a question would be asked, and the cost."""
+        sheet = self.survey = SurveySheet(question, self._parent)
+        sheet.asked.connect(self.every_asked)
+        sheet.open()
+        self._knowledge.plan_survey()
 
     def switch_on(self, source: str) -> None:
         """Answer the open chat's questions from this source as well."""
@@ -109,6 +122,10 @@ class KnowledgeOpener(QObject):
 
     def _on_chosen(self, sources: tuple[str, ...]) -> None:
         self._chosen = sources
+
+    def _show_survey(self, plan: SurveyPlan) -> None:
+        if self.survey is not None:
+            self.survey.show_plan(plan)
 
     def _show_text(self, part: PassagePart, text: str) -> None:
         if self.passage is not None and self.passage.part == part:

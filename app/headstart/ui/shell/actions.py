@@ -79,6 +79,10 @@ def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ..
         Command("composer.focus", edit.setFocus, keys="Ctrl+L"),
         Command("chat.tools", window.show_tools, "wrench"),
         Command("chat.files", window.show_sources, "book-open"),
+        Command(
+            "files.ask_every", lambda: window.knowledge.ask_every(window.composer.text()), "files",
+            enabled=lambda: not controllers.reply.writing
+        ),
         Command("files.search", window.knowledge.open_search, "search", "Ctrl+Shift+K"),
         Command(
             "reply.answer_tool", window.transcript.walking.answer_call, "hand",

@@ -95,6 +95,10 @@ def _connect_knowledge(window: MainWindow, controllers: Controllers) -> None:
     window.transcript.host.part_opened.connect(knowledge.open_passage)
     window.transcript.host.citation_opened.connect(knowledge.open_passage)
     window.composer.source_chips.opened.connect(window.show_sources)
+    window.composer.source_chips.every_wanted.connect(
+        lambda: window.commands.run("files.ask_every")
+    )
+    knowledge.every_asked.connect(lambda text: controllers.conversation.send(text, every=True))
     window.composer.source_menu.chosen.connect(knowledge.switch_on)
     panel.add_wanted.connect(lambda: window.settings.open("knowledge"))
     knowledge.sources_chosen.connect(panel.chosen)

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from headstart.core.chats.parts import PassagePart
 from headstart.core.chats.values import Message
 from headstart.core.knowledge.citations import Cited, citations
+from headstart.core.knowledge.passages import cited_texts
 from headstart.core.text.shown import shortened
 from headstart.core.text.units import spans_in_units
 from headstart.ui.kit import theme
@@ -45,7 +46,7 @@ def marks_in(shown: str, passages: Mapping[int, PassagePart]) -> list[CitedMark]
     """The marks in a block's text; `passages`: those of the chat, by number."""
     if "[" not in shown:
         return []
-    found = citations(shown, {number: part.text for number, part in passages.items()})
+    found = citations(shown, cited_texts(passages))
     spans = spans_in_units(shown, [(one.start, one.end, one) for one in found])
     return [
         CitedMark(begin, end, passages[one.number], one.state, one.quote)
@@ -65,7 +66,7 @@ class ChatCitations:
     def __init__(self) -> None:
         # passages by number, and the messages that have them
         self._passages: dict[int, PassagePart] = {}
-        self._state: tuple[int, str] = (0, "")
+        self._state: tuple[int, str, int] = (0, "", 0)
         self._marks: WeakKeyDictionary[
             QTextDocument, tuple[str, dict[int, PassagePart], list[CitedMark]]
         ] = WeakKeyDictionary()
@@ -82,7 +83,9 @@ class ChatCitations:
         return known[2]
 
     def _of(self, items: Sequence[HasMessage]) -> dict[int, PassagePart]:
-        state = (len(items), items[-1].message.id if items else "")
+        # the notes of documents arrive after their question
+        parts = sum(len(item.message.parts) for item in items[-2:])
+        state = (len(items), items[-1].message.id if items else "", parts)
         if state != self._state:
             self._state = state
             self._passages = {
@@ -127,7 +130,8 @@ def cited_selections(
 
 def cited_tip(mark: CitedMark) -> str:
     """The place and the text of a passage, and whether a quote is in it."""
-    lines = [passage_place(mark.part), shortened(mark.part.text, _MOST_TIP)]
+    part = mark.part
+    lines = [passage_place(part), shortened(part.note or part.text, _MOST_TIP)]
     if mark.state is Cited.FOUND:
         lines.insert(1, say("transcript.quote-found"))
     elif mark.state is Cited.NOT_FOUND:

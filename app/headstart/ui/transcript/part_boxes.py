@@ -18,9 +18,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.chats.parts import FilePart, ImagePart, OtherPart, PassagePart, ToolPart
+from headstart.core.chats.parts import (
+    CoveragePart,
+    FilePart,
+    ImagePart,
+    OtherPart,
+    PassagePart,
+    ToolPart,
+)
 from headstart.core.chats.values import Message, Role
-from headstart.core.text.shown import shortened
+from headstart.core.text.shown import isolated, shortened
 from headstart.ui.attachment import facts_of, part_words
 from headstart.ui.kit import theme
 from headstart.ui.kit.pictures import fitted
@@ -33,6 +40,8 @@ GAP = 6
 MOST_TIP = 600
 # largest size of an image in the transcript
 THUMBNAIL = QSize(320, 240)
+# places that a box names; marks lead to the others
+_MOST_PLACES = 40
 # pixels of a box beside its text
 _PADDING = 40
 
@@ -65,9 +74,11 @@ class PartBoxes:
             box.hide()
             box.deleteLater()
         passages = [part for part in others if isinstance(part, PassagePart)]
-        self.boxes = [self._box(part) for part in others if not isinstance(part, PassagePart)]
-        if passages:
-            box = PassagesBox(passages, self._parent, self._opens)
+        coverage = next((part for part in others if isinstance(part, CoveragePart)), None)
+        files = PassagePart | CoveragePart
+        self.boxes = [self._box(part) for part in others if not isinstance(part, files)]
+        if passages or coverage is not None:
+            box = PassagesBox(passages, coverage, self._parent, self._opens)
             self.boxes.insert(0, box)
             box.show()
 
@@ -133,9 +144,16 @@ class _Box(QLabel):
 
 class PassagesBox(QLabel):
     """The passages that a question was given, in one line or several: each is a link to its
-    place. `most`: the width in pixels that it needs in one line."""
+    place. `coverage`: the documents that were read for them. `most`: the width in pixels that it
+    needs in one line."""
 
-    def __init__(self, parts: Sequence[PassagePart], parent: QWidget, opens: Open) -> None:
+    def __init__(
+        self,
+        parts: Sequence[PassagePart],
+        coverage: CoveragePart | None,
+        parent: QWidget,
+        opens: Open,
+    ) -> None:
         super().__init__(parent)
         self._parts, self._opens = tuple(parts), opens
         self.setObjectName("partBox")
@@ -151,12 +169,15 @@ class PassagesBox(QLabel):
         links = [
             f'<a href="{place}" style="color:{colours.accent_text};text-decoration:none">'
             f"[{part.number}]&nbsp;{html.escape(shortened(passage_place(part), 60))}</a>"
-            for place, part in enumerate(parts)
+            for place, part in enumerate(parts[:_MOST_PLACES])
         ]
-        head = html.escape(say("transcript.from-your-files"))
-        self.setText(f'<span style="color:{colours.quiet}">{head}</span> ' + " · ".join(links))
-        places = [f"[{part.number}] {passage_place(part)}" for part in parts]
-        plain = f"{say('transcript.from-your-files')} {' · '.join(places)}"
+        if len(parts) > _MOST_PLACES:
+            links.append(_quiet(say("transcript.more-places", count=len(parts) - _MOST_PLACES)))
+        head, tail = _words(coverage)
+        shown = [_quiet(head), " · ".join(links), _quiet(tail)]
+        self.setText(" ".join(one for one in shown if one))
+        places = [f"[{part.number}] {passage_place(part)}" for part in parts[:_MOST_PLACES]]
+        plain = " ".join(one for one in (head, " · ".join(places), tail) if one)
         self.setAccessibleName(plain)
         self.most = self.fontMetrics().horizontalAdvance(plain) + _PADDING
 
@@ -164,8 +185,32 @@ class PassagesBox(QLabel):
         self._opens(self._parts[int(link)])
 
     def _hover(self, link: str) -> None:
-        tip = self._parts[int(link)].text if link else ""
+        part = self._parts[int(link)] if link else None
+        tip = "" if part is None else part.note or part.text
         self.setToolTip(plain_tip(shortened(tip, MOST_TIP)))
+
+
+def _words(coverage: CoveragePart | None) -> tuple[str, str]:
+    """The words before and after the places of passages."""
+    if coverage is None:
+        return say("transcript.from-your-files"), ""
+    counts = {"read": coverage.read, "total": coverage.total, "found": coverage.found}
+    code = "transcript.documents-read"
+    if not coverage.found:
+        code = "transcript.documents-read-none"
+    tail = []
+    if coverage.unread:
+        names = [isolated(shortened(one, 60)) for one in coverage.unread]
+        tail.append(say("transcript.documents-unread", names=names))
+    if coverage.short:
+        tail.append(say("transcript.notes-left-out", count=coverage.short))
+    return say(code, **counts), " ".join(tail)
+
+
+def _quiet(text: str) -> str:
+    """The text in the quiet colour, as HTML."""
+    colour = theme.current().quiet
+    return f'<span style="color:{colour}">{html.escape(text)}</span>' if text else ""
 
 
 class _Picture(QWidget):

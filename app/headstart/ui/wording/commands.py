@@ -4,6 +4,7 @@ from __future__ import annotations
 
 WORDS: dict[str, str] = {
     "chat.files": "Knowledge of this chat",
+    "files.ask_every": "Ask every document…",
     "files.search": "Search in files…",
     "help.knowledge": "Guide: knowledge",
     "chat.new": "New chat",

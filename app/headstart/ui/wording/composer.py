@@ -6,6 +6,8 @@ WORDS: dict[str, str] = {
     "prompt-progress": "Reading: {share:.0%}",
     "prompt-read-once": "The documents and messages before yours are processed, once",
     "chip-of-source": "Searches {name}",
+    "ask-every": "Ask every document…",
+    "ask-every-tip": "Has each document read whole for one question",
     "source-tip": "{source} is searched for each question. Click to change that.",
     "folders-and-files": "Folders and files",
     "tools": "Tools",

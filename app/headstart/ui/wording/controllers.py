@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "reading-documents": "{done} of {total:n document|documents} read · {name}",
+    "reading-document-share": ("{done} of {total:n document|documents} read · {name}: {share:.0%}"),
+    "documents-are-read": "All documents read",
     "no-room-for-passages": (
         "Passages were found, but the context has no room for them: begin a new chat, or choose a "
         "larger context."

@@ -138,9 +138,11 @@ WORDS: dict[str, str] = {
         "{total:size} of {budget:size} on disk, {written_today:size} written today, "
         "{in_memory:size} in memory.\n{location}"
     ),
-    "chat-2": "Chat",
+    "chat-2": "Chat, document or program",
     "on-disk": "On disk",
     "clear-these-chats": "Clear these chats",
+    "owner-document": "Document {name}",
+    "owner-program": "Program {name}",
     "deleted-chat": "a deleted chat",
     "length-seed-words": "length, seed, words",
     "stop-strings-one-on-each": "Stop strings, one on each line",

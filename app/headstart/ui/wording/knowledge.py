@@ -31,4 +31,31 @@ WORDS: dict[str, str] = {
     "found-by-words": "{count:n passage|passages} by words",
     "found-by-meaning": "{count:n passage|passages} by words and meaning",
     "ask-about-these": "Ask about these",
+    "ask-every": "Ask every document",
+    "about-ask-every": (
+        "Each document is read whole and says in a few words what it knows. Then one reply answers "
+        "over all of them."
+    ),
+    "question-to-every": "A question to every document",
+    "documents": "Documents",
+    "looking-at-documents": "Looking at the documents…",
+    "no-documents": (
+        "This chat has no documents. Choose folders for it, or pin documents, in the panel beside "
+        "the chat."
+    ),
+    "document-new": "{name} · about {tokens:n token|tokens}",
+    "document-kept": "{name} · read before",
+    "all-kept": "{count:n document|documents}, all read before: the answers begin at once.",
+    "survey-cost": (
+        "{count:n document|documents}. Reading {new:n new one|new ones}, about "
+        "{tokens:n token|tokens}, takes {seconds:time} and {size:size} in the prompt cache, once."
+    ),
+    "survey-size": (
+        "{count:n document|documents}. Reading {new:n new one|new ones}, about "
+        "{tokens:n token|tokens}, takes {size:size} in the prompt cache, once."
+    ),
+    "survey-tokens": (
+        "{count:n document|documents}, {new} of them new: about {tokens:n token|tokens} to read."
+    ),
+    "note-of-model": "The model’s note on the whole document: {note}",
 }

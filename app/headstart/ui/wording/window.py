@@ -23,6 +23,7 @@ WORDS: dict[str, str] = {
     "left-out-no-text": "{count:n file|files} that could not be read",
     "passage-page": "{name}, page {page}",
     "passage-line": "{name}, line {line:,}",
+    "coverage": "{read} of {total:n document|documents} read",
     "passage": "Passage {number}: {place}",
     "tool-servers": "Tool servers",
     "these-servers": "These:",

@@ -1,0 +1,231 @@
+"""A question to every document: prompts, stretches of long documents, notes, coverage. Pure.
+
+Each document is read whole, by a prompt that begins with it and nothing else: its computed state is
+found by every later question, and by every chat that pins it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from headstart.core.chats.attachments import about_tokens
+from headstart.core.chats.parts import PassagePart
+from headstart.core.knowledge.citations import is_quote, quote_span, quotes_in
+from headstart.core.knowledge.pieces import PAGE_BREAK, CutPiece, cut
+from headstart.core.knowledge.pinned import PinnedDocument
+
+# behind a document, in place of the user's system prompt
+INSTRUCTIONS = (
+    "Answer the question from this document only. First copy the sentences that answer it, word"
+    " for word, in quotation marks. Then answer in one short sentence. If the document does not"
+    " answer the question, write only: NOTHING"
+)
+# tokens of a note, and the fewest to which a note is shortened
+NOTE_TOKENS, LEAST_NOTE = 160, 40
+# the share of the free context that notes may fill, and their tokens where it is unknown
+_SHARE, _USUAL = 0.5, 4_000
+# tokens that stay free for the answer
+_REST = 1_024
+# estimated tokens of a stretch as a share of the context: most texts have fewer, and one that has
+# more is cut once its tokens were counted; where the context is unknown, their number
+_FILLED, _STRETCH = 1.1, 6_000
+# the share of the context that a counted stretch fills
+_COUNTED = 0.8
+_NOTHING = "nothing"
+# letters of a note that only says so
+_LONGEST_NOTHING = 24
+# quotes of a document with a number of their own, and characters between two that share one
+_MOST_QUOTES, _NEAR = 3, 400
+_CHARACTERS = 4
+_PREFIX = "document:"
+
+
+class SurveyDocument(Struct, frozen=True):
+    """A file as it was read: `digest` as in `PinnedDocument`; `tokens` are estimated. `paged`: its
+    pages are separated by PAGE_BREAK."""
+
+    source: str
+    path: str
+    digest: str
+    tokens: int
+    paged: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.pinned.name
+
+    @property
+    def pinned(self) -> PinnedDocument:
+        return PinnedDocument(self.source, self.path, self.digest)
+
+
+class Stretch(Struct, frozen=True):
+    """A part of a document that fits the context: characters from `start` on."""
+
+    number: int
+    total: int
+    start: int
+    text: str
+
+    def named(self, name: str) -> str:
+        """The document's name as its prompt has it."""
+        return name if self.total == 1 else f"{name}, part {self.number} of {self.total}"
+
+
+def document_owner(digest: str, model_key: str, stretch: Stretch | None = None) -> str:
+    """The owner of the state that a model computed for a stretch, in place of a chat's id; None:
+    the beginning of all stretches' owners."""
+    model = hashlib.blake2b(model_key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    owner = f"{_PREFIX}{digest[:24]}:{model}"
+    if stretch is None or stretch.total == 1:
+        return owner
+    return f"{owner}:{stretch.number}/{stretch.total}"
+
+
+def is_document(owner: str) -> bool:
+    """True for the owner of a document's computed state."""
+    return owner.startswith(_PREFIX)
+
+
+def stretch_tokens(context: int) -> int:
+    """Tokens of a document for one prompt in a context of this size; 0: unknown."""
+    return int(context * _FILLED) if context else _STRETCH
+
+
+def smaller_stretch(stretch: Stretch, facts: Mapping[str, object]) -> int:
+    """Estimated tokens for smaller stretches, after one was too long; `facts`: those of the
+    problem, the counted tokens and the size of the context among them."""
+    now = about_tokens(stretch.text)
+    tokens, size = facts.get("tokens"), facts.get("size")
+    if isinstance(tokens, int) and isinstance(size, int) and tokens:
+        return int(now * _COUNTED * size / tokens)
+    return now // 2
+
+
+def stretches(text: str, tokens: int, paged: bool = False) -> list[Stretch]:
+    """A document in parts of at most `tokens` (estimated), along headings where it has some."""
+    if about_tokens(text) <= tokens:
+        return [Stretch(1, 1, 0, text)]
+    spans, start, size = list[tuple[int, int]](), 0, 0
+    pieces = cut(text, paged)
+    sizes = [about_tokens(text[one.start : one.end]) for one in pieces]
+    first = 0
+    for number, piece in enumerate(pieces):
+        if number > first and size + sizes[number] > tokens:
+            at = _border(pieces, first, number)
+            spans.append((start, pieces[at].start))
+            start, first = pieces[at].start, at
+            size = sum(sizes[at:number])
+        size += sizes[number]
+        if number + 1 == len(pieces):
+            spans.append((start, piece.end))
+    return [
+        Stretch(number, len(spans), begin, text[begin:end])
+        for number, (begin, end) in enumerate(spans, 1)
+    ]
+
+
+def _border(pieces: Sequence[CutPiece], first: int, end: int) -> int:
+    """The piece with which the next stretch begins: the last one under other headings in the second
+    half, else the one that does not fit."""
+    for at in range(end, first + (end - first) // 2, -1):
+        if pieces[at].heading != pieces[at - 1].heading:
+            return at
+    return end
+
+
+def says_nothing(note: str) -> bool:
+    """True for the note on a document that does not answer the question."""
+    letters = "".join(one for one in note.casefold() if one.isalpha())
+    return not letters or (letters.startswith(_NOTHING) and len(letters) <= _LONGEST_NOTHING)
+
+
+def noted(
+    document: SurveyDocument, text: str, stretch: Stretch, note: str, number: int
+) -> tuple[PassagePart, ...]:
+    """The parts for a note on a stretch of `text`, numbered from `number` on: the first has the
+    note, each has a place that the note quotes literally. () where the note says nothing."""
+    note = note.strip()
+    if says_nothing(note):
+        return ()
+    spans = _spans(stretch.text, note)
+    parts = []
+    for place, (begin, stop) in enumerate(spans or [(0, 0)]):
+        start, end = stretch.start + begin, stretch.start + stop
+        page, line, heading = _place(text, start, document.paged)
+        parts.append(
+            PassagePart(
+                number + place,
+                document.name,
+                text[start:end],
+                document.source,
+                document.path,
+                document.digest,
+                start,
+                end,
+                page,
+                line,
+                heading,
+                note="" if place else note,
+            )
+        )
+    return tuple(parts)
+
+
+def _spans(text: str, note: str) -> list[tuple[int, int]]:
+    """The places of a note's quotes in a text, in their order there; near ones are one place."""
+    found = [quote_span(text, one) for one in quotes_in(note) if is_quote(one)]
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(one for one in found if one is not None):
+        if joined and start - joined[-1][1] <= _NEAR:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined[:_MOST_QUOTES]
+
+
+def _place(text: str, start: int, paged: bool) -> tuple[int, int, str]:
+    """Page (0 without pages), line and headings of a character of a text."""
+    before = text[:start]
+    page = before.count(PAGE_BREAK) + 1 if paged else 0
+    line = before.count("\n", before.rfind(PAGE_BREAK) + 1 if paged else 0) + 1
+    heading = next((one.heading for one in cut(text, paged) if one.start <= start < one.end), "")
+    return page, line, heading
+
+
+def fitted(parts: Sequence[PassagePart], tokens: int) -> tuple[tuple[PassagePart, ...], int]:
+    """The parts of all notes in at most `tokens` (estimated), and the number of notes left out.
+    Long notes are shortened first, then those without a literal quote are left out, then the
+    last."""
+    notes = [one for one in parts if one.note]
+    if not notes or _cost(parts) <= tokens:
+        return tuple(parts), 0
+    room = max(LEAST_NOTE, tokens // len(notes)) * _CHARACTERS
+    kept = [replace(one, note=_shortened(one.note, room)) for one in parts if one.note]
+    kept.sort(key=lambda one: not one.text)
+    while len(kept) > 1 and _cost(kept) > tokens:
+        kept.pop()
+    kept.sort(key=lambda one: one.number)
+    return tuple(kept), len(notes) - len(kept)
+
+
+def room_for_notes(context: int, used: int) -> int:
+    """Tokens for all notes, in a context of this size, `used` of which are; 0: unknown."""
+    if not context:
+        return _USUAL
+    return max(LEAST_NOTE, int((context - min(_REST, context // 4) - used) * _SHARE))
+
+
+def _cost(parts: Iterable[PassagePart]) -> int:
+    return sum(about_tokens(one.note or one.text) + 16 for one in parts)
+
+
+def _shortened(note: str, room: int) -> str:
+    if len(note) <= room:
+        return note
+    space = note.rfind(" ", room // 2, room - 1)
+    return note[: space if space > 0 else room - 1].rstrip() + "…"
