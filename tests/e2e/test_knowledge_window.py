@@ -25,6 +25,7 @@ from headstart.ui.transcript.cited import CitedMark
 from headstart.ui.transcript.part_boxes import PassagesBox
 from tests.conftest import OpenApp, until
 from tests.e2e.test_tools_window import use
+from tests.support.documents import pdf
 from tests.support.driver import ask, branch
 from tests.support.scripted_server import Answer, Asked, Handler, ScriptedServer
 
@@ -288,3 +289,42 @@ async def test_a_whole_document_stands_first_in_every_chat_over_it(
         assert any("changed since" in one for one in said)
         await ask(app, "And now?")
         assert server.asked[-1].body["messages"][0]["content"] == second["content"]
+
+
+async def test_a_page_of_a_pdf_is_shown_as_it_looks(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    lines = [f"Filler of line {number}, with words of no interest." for number in range(44)]
+    second = [*lines[:20], "The boiler holds 77 litres of water.", *lines[21:]]
+    (folder / "boiler.pdf").write_bytes(pdf(["\n".join(lines), "\n".join(second), "The end."]))
+    async with running() as app:
+        await use(app, server)
+        server.script = [say("It “holds 77 litres of water” [1].")]
+        await with_folder(app, folder)
+        await ask(app, "How many litres does the boiler hold?")
+        found = passages_in((await branch(app))[0].parts)
+        assert (found[0].name, found[0].page) == ("boiler.pdf", 2)
+        app.window.transcript.host.open_citation(marks(app)[0])
+        window = app.window.knowledge.passage
+        assert window is not None
+        await until(lambda: window.bar.isVisible())
+        assert window.shown.currentWidget() is window.view
+        assert len(window.view.page.marks) == 1
+        assert "Page 2 of 3" in window.number.text()
+        await picture(app, "page-of-pdf")
+        window.after.click()
+        await until(lambda: "Page 3 of 3" in window.number.text())
+        assert window.view.page.marks == ()
+        assert not window.after.isEnabled()
+        window.kind.buttons["text"].click()
+        assert window.shown.currentWidget() is window.text
+        assert window.marked == "holds 77 litres of water"
+        window.reject()
+        # the file has changed: its text as it was read is shown, and nothing is drawn
+        (folder / "boiler.pdf").write_bytes(pdf(["Another text altogether."]))
+        app.window.transcript.host.open_citation(marks(app)[0])
+        window = app.window.knowledge.passage
+        assert window is not None
+        await until(lambda: window.marked != "")
+        await app.controllers.settle()
+        assert not window.bar.isVisible()

@@ -18,7 +18,7 @@ from headstart.core.chats.values import MessageStatus
 from headstart.core.events import DocumentsRead, GenerationEvent, Prefilling
 from headstart.core.knowledge.citations import Cited
 from headstart.core.knowledge.passages import passages_in
-from headstart.core.knowledge.survey import document_owner
+from headstart.core.knowledge.survey import document_owner, is_document
 from headstart.core.requests import LoadRequest
 from headstart.ui.knowledge.survey_sheet import SurveySheet
 from headstart.ui.transcript.part_boxes import PassagesBox
@@ -275,3 +275,18 @@ async def test_stored_documents_are_read_once_by_real_weights(
         longest = max(seen[:3], key=lambda one: one.total)
         assert longest.total > 300
         assert longest.total - longest.reused < 40
+        # a removed folder leaves nothing of its documents
+        knowledge = app.services.knowledge.knowledge
+        await knowledge.indexing.settled()
+        assert owner in (await app.services.prefixes.owners())
+        await knowledge.remove(str(folder))
+        owners: set[str] = {owner}
+        for _ in range(100):
+            owners = set(await app.services.prefixes.owners())
+            if not any(map(is_document, owners)):
+                break
+            await asyncio.sleep(0.05)
+        assert not any(map(is_document, owners))
+        use_ = await app.services.prefixes.use()
+        assert use_ is not None
+        assert not any(map(is_document, use_.names))

@@ -116,7 +116,7 @@ class Ending:
         await services.chat_list.end_undo()
         await services.replies.stop_all()
         await services.tools.servers.running.close()
-        await services.knowledge.knowledge.close()
+        await services.knowledge.close()
         await services.mirror.write_now()
         await self._background.close(STOP_SECONDS)
         await asyncio.to_thread(self._runner.close)
@@ -178,7 +178,7 @@ def make_services(
     prefixes = Prefixes(prefix_controls, preferences, broadcast, storage)
     parts = storage, prefixes, preferences, broadcast, background
     lent = make_tool_servers(preferences, keychain, broadcast, databases, weights.tools)
-    engine = runner, lambda: local.loader.contexts, prefixes.owners
+    engine = runner, lambda: local.loader.contexts, prefixes
     knowledge = make_knowledge(weights.knowledge, models, (databases, branches), parts[2:], engine)
     sources = ModelSources(models, ChatImages(databases), lent.lending.specs, knowledge.documents)
     local: LocalModels = make_local_models(runner, sources, branches, *parts[2:])

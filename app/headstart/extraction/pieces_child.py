@@ -1,6 +1,7 @@
 """The child process that reads many files into pieces for the index, one after the other.
 
-Frames of MessagePack on standard input and output: a name and bytes in, pieces or a problem out.
+Frames of MessagePack on standard input and output: a name and bytes in, pieces, a page's picture or
+a problem out.
 The same limits as for one file (`child`), but processor time is counted for each.
 """
 
@@ -18,7 +19,7 @@ from msgspec import Struct
 from headstart.core.chats.attachments import Extracted, Unit
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.pieces import PAGE_BREAK, cut, meant
-from headstart.core.knowledge.values import PieceRow, ReadFile
+from headstart.core.knowledge.values import PagePicture, PieceRow, ReadFile
 from headstart.core.text.folding import fold
 from headstart.core.told import told
 from headstart.extraction.child import SECONDS, limit
@@ -30,8 +31,14 @@ _MARKS = str.maketrans({"\x1e": " ", "\x1f": " ", "\x01": " ", "\x02": " "})
 
 
 class Wanted(Struct, array_like=True):
+    """A file to be read. With a `page`: to be drawn as a picture, `width` pixels wide, with
+    `words` marked."""
+
     name: str
     data: bytes
+    page: int = 0
+    words: str = ""
+    width: int = 0
 
 
 class PiecesAnswer(Struct, array_like=True):
@@ -40,6 +47,7 @@ class PiecesAnswer(Struct, array_like=True):
     found: ReadFile | None
     problem: str = ""
     log: str = ""
+    picture: PagePicture | None = None
 
 
 def send(stream: IO[bytes], value: Struct) -> None:
@@ -75,6 +83,11 @@ def main() -> int:
 def _answer(wanted: Wanted) -> PiecesAnswer:
     name = wanted.name
     try:
+        if wanted.page:
+            from headstart.extraction.page_picture import draw_page
+
+            where = wanted.page, wanted.words, wanted.width
+            return PiecesAnswer(None, picture=draw_page(wanted.data, name, *where))
         from headstart.extraction.reading import read
 
         found = read(wanted.data, name, lambda _done, _total: None)

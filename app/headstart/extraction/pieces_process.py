@@ -15,7 +15,7 @@ import msgspec
 
 from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.knowledge.values import ReadFile
+from headstart.core.knowledge.values import PagePicture, ReadFile
 from headstart.core.text.whole import whole
 from headstart.core.told import from_stored
 from headstart.extraction.pieces_child import OPTION, PiecesAnswer, Wanted, receive, send
@@ -43,7 +43,19 @@ class PieceReader:
         """The pieces of a file. Raises EnvironmentProblem for a file without readable text, and
         ReadingEnded."""
         # a name may be no text
-        wanted = Wanted(whole(name), data)
+        answer = self._answer(Wanted(whole(name), data), name)
+        return _found(answer, name)
+
+    def draw(self, data: bytes, name: str, page: int, words: str, width: int) -> PagePicture:
+        """A page of a PDF (from 1 on) as a picture, `width` pixels wide, with `words` marked.
+        Raises EnvironmentProblem and ReadingEnded."""
+        wanted = Wanted(whole(name), data, page, whole(words), width)
+        answer = self._answer(wanted, name)
+        if answer.picture is None:
+            raise _problem(answer, name)
+        return answer.picture
+
+    def _answer(self, wanted: Wanted, name: str) -> PiecesAnswer:
         self._reading = True
         process = self._child()
         timer = threading.Timer(_LONGEST, self._give_up, (process,))
@@ -69,7 +81,7 @@ class PieceReader:
         self._read += 1
         if self._read >= _MOST:
             self._end()
-        return _found(msgspec.msgpack.decode(frame, type=PiecesAnswer), name)
+        return msgspec.msgpack.decode(frame, type=PiecesAnswer)
 
     def rest(self) -> None:
         """End the child, unless it reads; the next file starts another one."""
@@ -113,11 +125,15 @@ class PieceReader:
 
 
 def _found(answer: PiecesAnswer, name: str) -> ReadFile:
+    if answer.found is None:
+        raise _problem(answer, name)
+    return answer.found
+
+
+def _problem(answer: PiecesAnswer, name: str) -> EnvironmentProblem:
     if answer.log:
         log.error("a file could not be read for the index: %s", answer.log)
-    if answer.found is not None:
-        return answer.found
     problem = from_stored(answer.problem)
     if problem is None:
-        raise EnvironmentProblem("attachment-crashed", name=name)
-    raise EnvironmentProblem(problem.code, quotes=False, **problem.facts)
+        return EnvironmentProblem("attachment-crashed", name=name)
+    return EnvironmentProblem(problem.code, quotes=False, **problem.facts)

@@ -70,6 +70,11 @@ class Indexing:
         if self._waiting and not self.busy and not self._background.closing:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
+    def is_whole(self, sources: Iterable[str]) -> bool:
+        """True if all of these sources were looked at, and read."""
+        states = [self.states.get(one, SourceState(one)) for one in sources]
+        return not self._waiting and all(one.looked_at and not one.waiting for one in states)
+
     async def settled(self) -> None:
         """Wait until every source is up to date."""
         while self._task is not None and not self._task.done():

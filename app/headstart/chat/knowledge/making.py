@@ -17,12 +17,14 @@ from headstart.chat.knowledge.costs import PromptCosts
 from headstart.chat.knowledge.indexing import Indexing
 from headstart.chat.knowledge.knowledge import Knowledge
 from headstart.chat.knowledge.meaning import Beside, Meaning
+from headstart.chat.knowledge.pictures import PagePictures
 from headstart.chat.knowledge.pinning import Pinning
 from headstart.chat.knowledge.searching import KnowledgeSearching
-from headstart.chat.knowledge.survey import Owners, Surveying
+from headstart.chat.knowledge.survey import Surveying
 from headstart.chat.knowledge.tools import FileTools
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
 from headstart.core.chats.values import Chat
 from headstart.core.knowledge.pinned import DocumentText
 from headstart.engine.runner import Runner
@@ -31,17 +33,23 @@ from headstart.storage.knowledge.index import KnowledgeIndex
 
 class KnowledgeWork(Struct, frozen=True):
     """`passages` for questions, `pinning` for whole documents, `surveying` for questions to all of
-    them."""
+    them, `pictures` of pages."""
 
     knowledge: Knowledge
     passages: PassageFinder
     tools: FileTools
     pinning: Pinning
     surveying: Surveying
+    pictures: PagePictures
 
     async def documents(self, chat: Chat) -> tuple[DocumentText, ...]:
         """The whole documents that stand first in a chat's prompts."""
         return await self.pinning.texts(chat)
+
+    async def close(self) -> None:
+        """End the threads and children."""
+        self.pictures.close()
+        await self.knowledge.close()
 
 
 def make_knowledge(
@@ -49,12 +57,12 @@ def make_knowledge(
     models: Models,
     chats: tuple[Databases, Branches],
     parts: tuple[Preferences, Broadcast, Background],
-    engine: tuple[Runner, Callable[[], dict[str, int]], Owners],
+    engine: tuple[Runner, Callable[[], dict[str, int]], Prefixes],
 ) -> KnowledgeWork:
-    """`engine`: it, tokens of context of each loaded model by key, owners of state on disk."""
+    """`engine`: it, tokens of context of each loaded model by key, and stored prefixes."""
     preferences, broadcast, background = parts
     databases, branches = chats
-    runner, contexts, owners = engine
+    runner, contexts, prefixes = engine
     beside = Beside(background, broadcast, lambda: runner.working)
     index = KnowledgeIndex(path)
     meaning = Meaning(index, models, preferences, beside)
@@ -72,12 +80,21 @@ def make_knowledge(
     facts = PromptCosts(models, branches, (preferences, broadcast), contexts)
     pinning = Pinning(knowledge, broadcast, facts)
 
+    passages = PassageFinder(searching, preferences, lambda model: contexts().get(model.key, 0))
+    files = searching, pinning, passages
+    surveying = Surveying(files, databases, parts[:2], contexts, (facts, prefixes))
+
+    def on_settled(_change: KnowledgeChanged) -> None:
+        # an index that is being made has no text of what comes
+        if indexing.is_whole(preferences.current.knowledge.sources):
+            background.run(surveying.tidy())
+
+    broadcast.on(KnowledgeChanged, on_settled)
+
     def on_chat(change: ChatChanged) -> None:
         if change.what is What.PURGED:
             background.run(knowledge.unpin(change.chat_id))
 
     broadcast.on(ChatChanged, on_chat)
-    passages = PassageFinder(searching, preferences, lambda model: contexts().get(model.key, 0))
-    files = searching, pinning, passages
-    surveying = Surveying(files, databases, parts[:2], contexts, (facts, owners))
-    return KnowledgeWork(knowledge, passages, FileTools(searching), pinning, surveying)
+    pictures = PagePictures(background)
+    return KnowledgeWork(knowledge, passages, FileTools(searching), pinning, surveying, pictures)

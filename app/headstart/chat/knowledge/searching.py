@@ -93,6 +93,12 @@ class KnowledgeSearching:
             return []
         return await self._index.search(lambda reader: reader.search.documents(sources))
 
+    async def digests(self) -> set[str]:
+        """The digests (hexadecimal) of all texts in the index."""
+        if not self._index.exists:
+            return set()
+        return await self._index.search(lambda reader: reader.search.digests())
+
     async def whole(self, digest: str) -> str | None:
         """The indexed text of a file's bytes; None if the index does not have it."""
         if not self._index.exists:

@@ -8,7 +8,7 @@ notes become parts of the question's message, as found passages do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -22,6 +22,7 @@ from headstart.chat.knowledge.costs import PinCost, PromptCosts
 from headstart.chat.knowledge.pinning import Pinning
 from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, new_question
 from headstart.core.chats.attachments import about_tokens
@@ -43,8 +44,10 @@ from headstart.core.knowledge.survey import (
     NOTE_TOKENS,
     Stretch,
     SurveyDocument,
+    document_begin,
     document_owner,
     fitted,
+    is_document,
     noted,
     room_for_notes,
     smaller_stretch,
@@ -63,8 +66,6 @@ _LEAST_STRETCH = 400
 _TOO_LONG = frozenset(("message-too-long", "chat-too-long", "system-prompt-too-long"))
 
 P = TypeVar("P", bound=Part)
-# owners of state on disk
-Owners = Callable[[], Awaitable[Collection[str]]]
 Ask = Callable[[Asked], Awaitable[ReplyStream]]
 
 
@@ -84,10 +85,10 @@ class Surveying:
         databases: Databases,
         parts: tuple[Preferences, Broadcast],
         contexts: Callable[[], dict[str, int]],
-        costs: tuple[PromptCosts, Owners],
+        costs: tuple[PromptCosts, Prefixes],
     ) -> None:
         """`contexts`: tokens of context of each loaded model, by key."""
-        self._costs, self._owners = costs
+        self._costs, self._prefixes = costs
         self._searching, self._pinning, self._passages = files
         self._databases = databases
         self._preferences, self._broadcast = parts
@@ -113,7 +114,7 @@ class Surveying:
         model = await self._costs.model(chat)
         key = chat.model or "" if model is None else model.key
         documents = await self.documents(chat, key)
-        owners = tuple(await self._owners())
+        owners = tuple(await self._prefixes.owners())
 
         def is_kept(document: SurveyDocument) -> bool:
             begins = document_owner(document.digest, key)
@@ -122,6 +123,23 @@ class Surveying:
         kept = frozenset(one.digest for one in documents if is_kept(one))
         new = sum(one.tokens for one in documents if one.digest not in kept)
         return SurveyPlan(tuple(documents), kept, new, await self._costs.cost(chat, new))
+
+    async def tidy(self) -> None:
+        """Forget the state of documents that are in no folder any more: it has their words."""
+        storage = self._databases.on_disk
+        owners = [
+            one
+            for one in await storage.run(lambda store: store.sessions.named())
+            if is_document(one)
+        ]
+        if not owners:
+            return
+        kept = {document_begin(one) for one in await self._searching.digests()}
+        gone = [one for one in owners if not one.startswith(tuple(kept))]
+        for owner in gone:
+            await self._prefixes.forget(owner)
+        if gone:
+            await storage.run(lambda store: store.sessions.forget(gone))
 
     async def text(self, document: SurveyDocument) -> str | None:
         return await self._pinning.text(document.pinned)

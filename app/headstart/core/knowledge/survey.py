@@ -80,10 +80,15 @@ def document_owner(digest: str, model_key: str, stretch: Stretch | None = None) 
     """The owner of the state that a model computed for a stretch, in place of a chat's id; None:
     the beginning of all stretches' owners."""
     model = hashlib.blake2b(model_key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    owner = f"{_PREFIX}{digest[:24]}:{model}"
+    owner = f"{document_begin(digest)}{model}"
     if stretch is None or stretch.total == 1:
         return owner
     return f"{owner}:{stretch.number}/{stretch.total}"
+
+
+def document_begin(digest: str) -> str:
+    """The beginning of the owners of all that was computed for a document."""
+    return f"{_PREFIX}{digest[:24]}:"
 
 
 def is_document(owner: str) -> bool:

@@ -37,6 +37,20 @@ class ReadFile(Struct, frozen=True, array_like=True):
     rows: tuple[PieceRow, ...]
 
 
+class PagePicture(Struct, frozen=True, array_like=True):
+    """A page of a PDF with `pages`. `pixels`: rows of four bytes each (blue, green, red, unused);
+    `rects`: left, top, width and height of the marked words, in pixels."""
+
+    width: int
+    height: int
+    pages: int
+    pixels: bytes
+    rects: tuple[tuple[int, int, int, int], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"PagePicture({self.width}, {self.height}, {len(self.rects)} marks)"
+
+
 class FileStamp(Struct, frozen=True):
     """A file of a folder, as the file system tells it without opening it. `path`: bytes, relative
     to its source; "" for a source that is a file."""

@@ -39,6 +39,10 @@ _LOOKED_AT, _NAMED, _NAMED_SHARE = 200, 20, 0.03
 _FEW = 0.005
 # the share of a question's information that an answer has at least
 _ENOUGH = 0.33
+_KEPT = (
+    "SELECT digest FROM contents c WHERE EXISTS (SELECT 1 FROM files WHERE content = c.id)"
+    " OR digest IN (SELECT digest FROM pins)"
+)
 # the share of a heading's words in the rank, beside those of the text
 _HEADING, _TEXT = 0.6, 1.0
 
@@ -220,6 +224,12 @@ class KnowledgeSearch:
                     )
                     found.setdefault(row.digest, one)
         return list(found.values())
+
+    def digests(self) -> set[str]:
+        """The digests (hexadecimal) of all contents that a file has, or a chat pins."""
+        with self._engine.connect() as connection:
+            found = connection.scalars(text(_KEPT)).all()
+        return {one.hex() for one in found}
 
     def whole(self, digest: bytes) -> str | None:
         """The text of a content; None if it is not stored."""

@@ -45,6 +45,8 @@ class KnowledgeController(QObject):
     found = Signal(str, KnowledgeFound)
     # the whole text of a passage's file, "" if the index does not have it
     text_read = Signal(PassagePart, str)
+    # a passage, a page of its file, and its picture, or None
+    page_drawn = Signal(PassagePart, int, object)
     # a question of the open chat was answered without passages
     nothing_found = Signal(str)
     # the cost of a question to every document of the open chat
@@ -57,7 +59,7 @@ class KnowledgeController(QObject):
     ) -> None:
         super().__init__()
         self._knowledge, self._passages = work.knowledge, work.passages
-        self._surveying = work.surveying
+        self._surveying, self._pictures = work.surveying, work.pictures
         self.pinning = PinningController(work.pinning, open_chat, tasks)
         self._open = open_chat
         self._tasks = tasks
@@ -117,6 +119,10 @@ class KnowledgeController(QObject):
         """Read the whole text around a passage; `text_read` follows."""
         self._tasks.spawn(self._read(part))
 
+    def draw(self, part: PassagePart, page: int, words: str, width: int) -> None:
+        """Draw a page of a passage's file with words marked; `page_drawn` follows."""
+        self._tasks.spawn(self._draw(part, page, words, width))
+
     def plan_survey(self) -> None:
         """Find the documents of the open chat; `survey_planned` follows."""
         self._tasks.spawn(self._plan_survey(self._open.chat))
@@ -175,6 +181,10 @@ class KnowledgeController(QObject):
                 return
             if not by_meaning or found.meant:
                 self.found.emit(query, found)
+
+    async def _draw(self, part: PassagePart, page: int, words: str, width: int) -> None:
+        picture = await self._pictures.draw(part, page, words, width)
+        self.page_drawn.emit(part, page, picture)
 
     async def _plan_survey(self, chat: Chat) -> None:
         self.survey_planned.emit(await self._surveying.plan(chat))

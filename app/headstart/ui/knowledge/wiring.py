@@ -12,6 +12,7 @@ from headstart.chat.knowledge.pinning import PinnedState
 from headstart.chat.knowledge.survey import SurveyPlan
 from headstart.core.chats.parts import PassagePart
 from headstart.core.knowledge.pinned import PinnedDocument
+from headstart.core.knowledge.values import PagePicture
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.controllers.knowledge import with_source
 from headstart.ui.kit.asking import Question
@@ -49,6 +50,7 @@ class KnowledgeOpener(QObject):
         self._knowledge = controllers.knowledge
         self._chosen: tuple[str, ...] = ()
         self._knowledge.text_read.connect(self._show_text)
+        self._knowledge.page_drawn.connect(self._show_page)
         self._knowledge.found.connect(self._show_found)
         self._knowledge.survey_planned.connect(self._show_survey)
         self._knowledge.chosen.connect(self._on_chosen)
@@ -65,8 +67,12 @@ class KnowledgeOpener(QObject):
         if not isinstance(part, PassagePart):
             return
         window = self.passage = PassageWindow(part, self.search or self._parent, quote)
+        window.page_wanted.connect(
+            lambda page, words, width: self._knowledge.draw(part, page, words, width)
+        )
         window.open()
         self._knowledge.read(part)
+        window.want_page()
 
     def open_search(self) -> None:
         sheet = self.search = FileSearchSheet(self._parent)
@@ -130,6 +136,10 @@ class KnowledgeOpener(QObject):
     def _show_text(self, part: PassagePart, text: str) -> None:
         if self.passage is not None and self.passage.part == part:
             self.passage.show_text(text)
+
+    def _show_page(self, part: PassagePart, page: int, picture: PagePicture | None) -> None:
+        if self.passage is not None and self.passage.part == part:
+            self.passage.show_page(page, picture)
 
     def _show_found(self, query: str, found: object) -> None:
         if self.search is not None:

@@ -22,6 +22,12 @@ WORDS: dict[str, str] = {
     "changed-since": (
         "The file has changed since, or is no longer indexed: this is the passage as it was read."
     ),
+    "shown-as": "Shown as",
+    "as-page": "Page",
+    "as-text": "Text",
+    "page-before": "Previous page",
+    "page-after": "Next page",
+    "page-of": "Page {page:,} of {pages:,}",
     "text-gone": "The file is no longer indexed.",
     "search-files": "Search in files",
     "words-or-question": "Words, “exact words” or a question",
