@@ -73,7 +73,8 @@ class Conversation:
             draft = self._databases.begun(chat_id)
             if draft is not None:
                 title = title_from(text) if text or not others else title_of(others[0])
-                chat = draft.chat(title, model.key)
+                # with the options of its folders
+                chat = replace(draft.chat(title, model.key), above=chat.above)
             branch = await self._branches.whole(chat_id)
             asked = _Question(chat, text, tuple(others), every, draft is not None)
             await self._ask(asked, branch, model)

@@ -9,8 +9,9 @@ import pytest
 
 from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, Trouble, What
 from headstart.core.chats.parts import FilePart, TextPart
-from headstart.core.chats.values import MessageStatus
+from headstart.core.chats.values import Folder, MessageStatus
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.settings.schema import ChatOptions
 from tests.support.answers import MODEL, Answer, Talk
 
 
@@ -177,3 +178,16 @@ async def test_a_reply_that_cannot_be_stored_ends_with_a_sentence(
     talk.answerer.answers = [Answer(["Yes."])]
     await talk.say(chat, "And lakes?")
     assert (await talk.texts(chat))[-1] == "Yes."
+
+
+async def test_the_first_question_of_a_folders_chat_has_the_folders_options(talk: Talk) -> None:
+    """As all later ones have: else its second turn would be processed from the beginning."""
+    options = ChatOptions(system_prompt="Answer in verse.")
+    folder = Folder("Poems/New", options)
+    await talk.storage.run(lambda store: store.folders.save(folder))
+    chat = talk.databases.begin(folder=folder).id
+    await talk.say(chat, "Rivers")
+    await talk.say(chat, "Lakes")
+    first, second = talk.answerer.asked
+    assert first.chat.above == second.chat.above
+    assert options in first.chat.above
