@@ -6,12 +6,15 @@ it is needed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from headstart.chat.services import Services
 from headstart.core.events import NoticeKind
+from headstart.core.knowledge.pinned import folder_owner
 from headstart.core.told import told
 from headstart.engine.prefix.store import PrefixStore
 from headstart.home import Home
@@ -86,16 +89,21 @@ async def open_app(
 def _start(window: MainWindow, controllers: Controllers, services: Services) -> None:
     """List the chats, then begin background work."""
 
-    async def chats() -> set[str]:
+    async def owners() -> Mapping[str, tuple[str, ...]]:
         listed, trashed = await services.chat_list.summaries(), await services.chat_list.trash()
-        return {*(one.id for one in listed), *(one.id for one in trashed)}
+        ids = [*(one.id for one in listed), *(one.id for one in trashed)]
+        found: dict[str, tuple[str, ...]] = dict.fromkeys(ids, ())
+        for folder in await services.folders.all():
+            digests = (one.digest for one in folder.options.pinned)
+            found[folder_owner(folder.path)] = tuple(digests)
+        return found
 
     def wake() -> None:
         # not before the list is loaded: two imports at once would hold each other up
         controllers.wake()
         services.mirror.wake()
         services.finding.start()
-        services.knowledge.knowledge.wake(chats)
+        services.knowledge.knowledge.wake(owners)
         services.serving.begin()
         window.transcript.host.highlighter.prepare()
 

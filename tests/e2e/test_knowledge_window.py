@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QToolButton
 
 from headstart.assembly import App
 from headstart.core.chats.parts import PassagePart
@@ -328,3 +328,43 @@ async def test_a_page_of_a_pdf_is_shown_as_it_looks(
         await until(lambda: window.marked != "")
         await app.controllers.settle()
         assert not window.bar.isVisible()
+
+
+async def test_a_folder_of_chats_gives_its_documents_to_all_of_them(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    async with running() as app:
+        await use(app, server)
+        folders = app.controllers.folders
+        path = await app.services.folders.make("Plant")
+        folders.open(path)
+        await app.controllers.settle()
+        settings = app.window.order.settings
+        assert settings is not None
+        assert settings.documents is not None
+        app.window.order.add_documents([str(folder / "pump.md"), str(folder / "garden.txt")])
+        await app.controllers.settle()
+        assert [one.name for one in settings.documents.documents] == ["pump.md", "garden.txt"]
+        await picture(app, "folder-documents")
+        settings.documents.rows[1].findChild(QToolButton).click()
+        await app.controllers.settle()
+        stored = (await app.services.folders.get(path)).options.pinned
+        assert [one.name for one in stored] == ["pump.md"]
+        settings.reject()
+        # the file changes, and the folder has another name: the text stays
+        await app.services.folders.rename(path, "Works")
+        text = (folder / "pump.md").read_text("utf-8").replace("20 litres", "30 litres")
+        (folder / "pump.md").write_text(text, encoding="utf-8")
+    async with running() as app:
+        await until(lambda: not app.services.knowledge.knowledge.indexing.busy)
+        await read(app)
+        (works,) = [one for one in await app.services.folders.all() if one.path == "Works"]
+        app.window.new_chat(folder=works)
+        await app.controllers.settle()
+        server.script = [say("20.")]
+        await ask(app, "How much does the tank hold?")
+        assert "holds 20 litres" in server.asked[-1].body["messages"][0]["content"]
+        app.window.show_sources()
+        await app.controllers.settle()
+        said = [one.text() for one in app.window.inspector.knowledge.pinned.findChildren(QLabel)]
+        assert any("folder" in one for one in said), said

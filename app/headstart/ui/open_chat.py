@@ -35,6 +35,8 @@ class OpenChat(QObject):
     `sending_changed`: True from Enter until then, while the text cannot be edited."""
 
     opened = Signal()
+    # the options of the open chat, or those of its folders
+    changed = Signal()
     sent = Signal()
     sending_changed = Signal(bool)
     # id of a chat whose unsent text changed
@@ -84,10 +86,12 @@ class OpenChat(QObject):
 
     def open(self, chat: Chat) -> None:
         """Open a stored chat, or take over the new state of the open one."""
-        if chat.id == self._chat.id:
-            self._chat = chat
-        else:
+        if chat.id != self._chat.id:
             self._open(chat)
+            return
+        before, self._chat = self._chat, chat
+        if (before.options, before.above) != (chat.options, chat.above):
+            self.changed.emit()
 
     def set_options(self, options: ChatOptions) -> None:
         """Set the options of the open chat."""

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from headstart.core.models.heads import AUTOMATIC
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import (
+    ChatOptions,
     Overrides,
     Sampling,
     SamplingChoice,
@@ -30,6 +31,7 @@ from headstart.core.settings.schema import (
     Speculation,
     changed,
 )
+from headstart.ui.document_rows import DocumentRows
 from headstart.ui.kit.fields import (
     ResetButton,
     give_room,
@@ -102,6 +104,11 @@ class OverridesWindow(Sheet):
         self.sources: dict[str, QCheckBox] = {}
         if settings.knowledge.sources:
             form.addRow(say("window.searched-files"), self._files(settings))
+        self.documents: DocumentRows | None = None
+        if isinstance(options, ChatOptions):
+            self.documents = DocumentRows(options.pinned, self)
+            self.documents.changed.connect(lambda pinned: self._set(pinned=pinned))
+            form.addRow(say("window.whole-documents"), self.documents)
         # the form is higher than a small window
         body, area = QWidget(self), QScrollArea(self)
         body.setObjectName("plain")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -93,21 +93,26 @@ class Knowledge:
         wanted = self.sources if sources is None else sources
         self.indexing.look([one for one in wanted if one in self.sources])
 
-    def wake(self, chats: Callable[[], Awaitable[Collection[str]]]) -> None:
-        """Look at all sources, now that the window is shown, and remove what no setting and no chat
-        names any more; `chats` returns the ids of all chats."""
+    def wake(self, owners: Callable[[], Awaitable[Mapping[str, Sequence[str]]]]) -> None:
+        """Look at all sources, now that the window is shown, and remove what no setting and no
+        owner names any more; `owners` returns all chats and folders, with the digests of texts that
+        folders keep."""
         self.look()
         self.meaning.go_on()
         if self._index.exists:
-            self._background.run(self._tidy(chats))
+            self._background.run(self._tidy(owners))
 
-    async def _tidy(self, chats: Callable[[], Awaitable[Collection[str]]]) -> None:
-        known = set(await chats())
-        owners = await self._index.write(lambda index: index.files.owners())
-        for owner in owners - known:
+    async def _tidy(self, owners: Callable[[], Awaitable[Mapping[str, Sequence[str]]]]) -> None:
+        known = await owners()
+        for owner, digests in known.items():
+            # a folder may have another name now
+            for digest in digests:
+                await self.pin(digest, owner)
+        stored = await self._index.write(lambda index: index.files.owners())
+        for owner in stored - known.keys():
             await self.unpin(owner)
-        stored = await self._index.write(lambda index: index.files.sources())
-        for source in stored - set(self.sources):
+        sources = await self._index.write(lambda index: index.files.sources())
+        for source in sources - set(self.sources):
             await self.indexing.forget(source)
 
     async def pin(self, digest: str, owner: str) -> None:

@@ -23,7 +23,7 @@ from headstart.chat.knowledge.knowledge import Knowledge
 from headstart.core.chats.attachments import about_tokens
 from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.knowledge.pinned import DocumentText, PinnedDocument, documents_of
+from headstart.core.knowledge.pinned import DocumentText, PinnedDocument, documents_of, folder_owner
 from headstart.core.text.folding import unfolded
 from headstart.core.told import told
 from headstart.extraction.pieces_process import PieceReader
@@ -90,11 +90,17 @@ class Pinning:
     async def keep_only(self, chat: Chat) -> None:
         """Keep the texts that a chat pins, and give up those that it does no longer. Those of a
         private chat are in memory only."""
-        pinned = chat.options.pinned
         if not chat.private:
-            for one in pinned:
+            for one in chat.options.pinned:
                 await self._keep(one, chat.id)
         await self._knowledge.unpin(chat.id, [one.digest for one in self.documents(chat)])
+
+    async def keep_for_folder(self, path: str, documents: Sequence[PinnedDocument]) -> None:
+        """Keep the texts that a folder of chats pins, and give up its others."""
+        owner = folder_owner(path)
+        for one in documents:
+            await self._keep(one, owner)
+        await self._knowledge.unpin(owner, [one.digest for one in documents])
 
     async def _keep(self, document: PinnedDocument, owner: str) -> None:
         if document.source not in self._knowledge.sources:

@@ -33,6 +33,11 @@ class DocumentText(Struct, frozen=True):
     text: str
 
 
+def folder_owner(path: str) -> str:
+    """The owner of the texts that a folder of chats keeps, in place of a chat's id."""
+    return f"folder:{path}"
+
+
 def documents_of(levels: Iterable[Sequence[PinnedDocument]]) -> tuple[PinnedDocument, ...]:
     """The documents of a chat's folders and of the chat, the outermost folder's first, each
     once."""

@@ -8,7 +8,14 @@ from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import BranchChanged, ChatChanged, ChatsChanged, ReplyEnded, What
+from headstart.chat.changes import (
+    BranchChanged,
+    ChatChanged,
+    ChatsChanged,
+    FoldersChanged,
+    ReplyEnded,
+    What,
+)
 from headstart.chat.replies import Replies
 from headstart.core.chats.values import PAGE, BranchPage, Chat, Folder, Message, MessageStatus
 from headstart.core.errors import EnvironmentProblem
@@ -18,7 +25,7 @@ from headstart.ui.open_chat import OpenChat
 # messages loaded before one that is opened directly
 AROUND = 20
 # changes of the open chat's row that are shown
-_SHOWN = (What.TITLE, What.PINNED, What.MODEL)
+_SHOWN = (What.TITLE, What.PINNED, What.MODEL, What.FOLDER)
 
 
 class BranchController(QObject):
@@ -59,6 +66,7 @@ class BranchController(QObject):
         broadcast.on(BranchChanged, lambda change: self.refresh(change.chat_id))
         broadcast.on(ReplyEnded, self._on_reply_ended)
         broadcast.on(ChatsChanged, lambda _change: self._on_many())
+        broadcast.on(FoldersChanged, lambda _change: self._on_folders())
 
     def new_chat(self, private: bool = False, folder: Folder | None = None) -> None:
         self._serial += 1
@@ -68,6 +76,8 @@ class BranchController(QObject):
         self.chat_shown.emit(self._open.chat, BranchPage([], 0), False)
         self.stats_shown.emit(None)
         self.shown.emit(False)
+        if folder is not None:
+            self._tasks.spawn(self._take_folders(self._open.id))
 
     def open_chat(self, chat_id: str) -> None:
         if chat_id != self._wanted:
@@ -129,6 +139,19 @@ class BranchController(QObject):
         """Refresh the open chat: it may have new messages, too."""
         if self._open.stored:
             self.refresh(self._open.id)
+        elif self._open.chat.folder:
+            self._tasks.spawn(self._take_folders(self._open.id))
+
+    def _on_folders(self) -> None:
+        if self._open.chat.folder:
+            self._on_many()
+
+    async def _take_folders(self, chat_id: str) -> None:
+        """Show the options of its folders in a new chat."""
+        chat = await self._branches.chat(chat_id)
+        if chat is not None and chat_id == self._open.id and not self._open.stored:
+            self._open.open(chat)
+            self.chat_shown.emit(chat, BranchPage([], 0), True)
 
     def show_earlier(self) -> None:
         """Load earlier messages when the reader nears the first shown one."""

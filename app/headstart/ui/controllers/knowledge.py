@@ -76,6 +76,7 @@ class KnowledgeController(QObject):
         broadcast.on(FilesSearched, self._on_searched)
         broadcast.on(ChatChanged, self._on_chat)
         open_chat.opened.connect(self.show_chosen)
+        open_chat.changed.connect(self.show_chosen)
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -9,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.knowledge.costs import PinCost
 from headstart.chat.knowledge.pinning import PinnedState, Pinning
 from headstart.core.chats.values import Chat
+from headstart.core.knowledge.pinned import PinnedDocument
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
 
@@ -17,6 +19,8 @@ class PinningController(QObject):
     # a document that was read to be pinned: the chat, its state, its cost, the digest that it is
     # to replace
     pin_read = Signal(str, PinnedState, PinCost, str)
+    # a document for a folder of chats
+    document_read = Signal(PinnedDocument)
     # the documents of the open chat, and the digests of its own ones
     pinned = Signal(list, tuple)
 
@@ -30,26 +34,39 @@ class PinningController(QObject):
         """Give up the texts that the open chat no longer pins."""
         self._tasks.spawn(self._pinning.keep_only(self._open.chat))
 
-    def pin(self, path: str, before: str = "") -> None:
-        """Read a document for the open chat; `pin_read` follows. `before`: the digest of the one
-        that it replaces."""
-        self._tasks.spawn(self._pin(self._open.chat, path, before))
+    def pin(self, paths: Sequence[str], before: str = "") -> None:
+        """Read documents for the open chat; `pin_read` follows for each. `before`: the digest of
+        the one that they replace."""
+        self._tasks.spawn(self._pin(self._open.chat, paths, before))
 
     def pin_again(self, digest: str) -> None:
         """Read a pinned document as its file is now; `pin_read` follows."""
         found = next((one for one in self._open.chat.options.pinned if one.digest == digest), None)
         if found is not None:
-            self.pin(str(Path(found.source, found.path)), digest)
+            self.pin([str(Path(found.source, found.path))], digest)
+
+    def read(self, paths: Sequence[str]) -> None:
+        """Read documents for a folder of chats; `document_read` follows for each."""
+        self._tasks.spawn(self._read(paths))
+
+    def keep_for_folder(self, path: str, documents: Sequence[PinnedDocument]) -> None:
+        """Keep the texts of a folder's documents, and give up its others."""
+        self._tasks.spawn(self._pinning.keep_for_folder(path, documents))
 
     def show_pinned(self) -> None:
         """Emit `pinned`."""
         self._tasks.spawn(self._show_pinned(self._open.chat))
 
-    async def _pin(self, chat: Chat, path: str, before: str) -> None:
-        document = await self._pinning.read(path)
-        (state,) = await self._pinning.states([document])
-        cost = await self._pinning.cost(chat, state.tokens)
-        self.pin_read.emit(chat.id, state, cost, before)
+    async def _read(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self.document_read.emit(await self._pinning.read(path))
+
+    async def _pin(self, chat: Chat, paths: Sequence[str], before: str) -> None:
+        for path in paths:
+            document = await self._pinning.read(path)
+            (state,) = await self._pinning.states([document])
+            cost = await self._pinning.cost(chat, state.tokens)
+            self.pin_read.emit(chat.id, state, cost, before)
 
     async def _show_pinned(self, chat: Chat) -> None:
         own = tuple(one.digest for one in chat.options.pinned)

@@ -105,8 +105,7 @@ class KnowledgeOpener(QObject):
         if self._open.stored:
             self.files_wanted.emit(list(paths))
             return
-        for path in paths:
-            self._knowledge.pinning.pin(path)
+        self._knowledge.pinning.pin(paths)
 
     def _ask_about_pin(self, chat_id: str, state: PinnedState, cost: PinCost, before: str) -> None:
         if not state.tokens:

@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from headstart.chat.models import ModelList
 from headstart.chat.preferences import Preferences
 from headstart.core.chats.values import ChatSummary, Folder, TrashedChat
+from headstart.core.knowledge.pinned import PinnedDocument
 from headstart.core.settings.schema import ChatOptions
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.asking import TextQuestion
+from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.wording import say
@@ -71,6 +73,7 @@ class OrderDialogs(QObject):
         folders.opened.connect(self._show_settings)
         folders.archive_listed.connect(self._show_archived)
         controllers.model_list.listed.connect(self._on_models)
+        controllers.knowledge.pinning.document_read.connect(self._add_document)
 
     def move(self, chat_ids: list[str], folder: str | None) -> None:
         """Move chats into a folder, "" for none; None asks for a new one."""
@@ -168,10 +171,30 @@ class OrderDialogs(QObject):
             chosen = key or None
             store()
 
+        pinning = self._controllers.knowledge.pinning
         window.changed.connect(lambda _options: store())
+        if window.documents is not None:
+            window.documents.wanted.connect(self._ask_documents)
+            window.documents.changed.connect(
+                lambda pinned: pinning.keep_for_folder(folder.path, pinned)
+            )
         window.model_changed.connect(choose)
         self.settings = window
         window.open()
+
+    def _ask_documents(self) -> None:
+        dialog = file_dialog(self._parent, say("sidebar.whole-documents"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(self.add_documents)
+        dialog.open()
+
+    def add_documents(self, paths: Sequence[str]) -> None:
+        """Put documents first in the chats of the folder whose settings are open."""
+        self._controllers.knowledge.pinning.read(paths)
+
+    def _add_document(self, document: PinnedDocument) -> None:
+        if self.settings is not None and self.settings.documents is not None:
+            self.settings.documents.add(document)
 
 
 class TrashOpener(QObject):

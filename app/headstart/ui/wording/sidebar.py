@@ -63,6 +63,7 @@ WORDS: dict[str, str] = {
     "chats-in-folder-begin-from": (
         "Chats in this folder begin with these settings, unless they have their own."
     ),
+    "whole-documents": "Documents for the chats of this folder",
     "new-folder-2": "New folder",
     "tags-with-commas-between-them": "Tags, with commas between them",
     "add-tag": "Add a tag",

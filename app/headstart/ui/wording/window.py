@@ -27,6 +27,12 @@ WORDS: dict[str, str] = {
     "passage": "Passage {number}: {place}",
     "tool-servers": "Tool servers",
     "these-servers": "These:",
+    "whole-documents": "Whole documents",
+    "about-folder-documents": (
+        "They stand first in each chat of the folder. A chat that has begun is processed once more."
+    ),
+    "choose-document": "Add a document…",
+    "without-document": "Take {name} out",
     "searched-files": "Searched files",
     "no-text-to-read-scan": "no text to read: a scan",
     "missing-without-text": "{missing:n page|pages} without text",
