@@ -18,14 +18,14 @@ from headstart.core.chats.values import MessageStatus
 from headstart.core.events import DocumentsRead, GenerationEvent, Prefilling
 from headstart.core.knowledge.citations import Cited
 from headstart.core.knowledge.passages import passages_in
-from headstart.core.knowledge.survey import document_owner, is_document
+from headstart.core.knowledge.survey import document_owner, is_document, shared_texts
 from headstart.core.requests import LoadRequest
 from headstart.ui.knowledge.survey_sheet import SurveySheet
 from headstart.ui.transcript.part_boxes import PassagesBox
 from tests.conftest import OpenApp, until
 from tests.e2e.test_knowledge_window import marks, picture, say, with_folder
 from tests.e2e.test_tools_window import use
-from tests.support.driver import branch, reply_done, use_sampling
+from tests.support.driver import ask, branch, reply_done, use_sampling
 from tests.support.scripted_server import Answer, Asked, Handler, ScriptedServer
 
 QUESTION = "How much does the tank hold?"
@@ -290,3 +290,42 @@ async def test_stored_documents_are_read_once_by_real_weights(
         use_ = await app.services.prefixes.use()
         assert use_ is not None
         assert not any(map(is_document, use_.names))
+
+
+async def test_the_prompt_cache_lists_whole_documents(running: OpenApp, folder: Path) -> None:
+    """Of two documents that stand first in two chats, each has its own part of the state."""
+    (folder / "b garden.txt").write_text("Tulips are planted in autumn, quite deep.\n" * 90)
+    async with running() as app:
+        use_sampling(app)
+        pinning = app.services.knowledge.pinning
+        paths = [str(folder / "a pump.md"), str(folder / "b garden.txt")]
+        for _ in range(2):
+            app.window.new_chat()
+            await app.controllers.settle()
+            pins = tuple([await pinning.read(path) for path in paths])
+            app.window.inspector.knowledge.pins_chosen.emit(pins)
+            await app.controllers.settle()
+            await ask(app, "How much?")
+        chat = app.controllers.open.chat
+        model = await app.services.models.of_chat(chat)
+        texts = await pinning.texts(chat)
+        owners = [one.owner for one in shared_texts(texts, model.key)]
+        assert owners[0] == document_owner(pins[0].digest, model.key), "as a question to it alone"
+        sizes: dict[str, int] = {}
+        for _ in range(100):
+            use_ = await app.services.prefixes.use()
+            assert use_ is not None
+            sizes = {one: use_.by_chat.get(one, 0) for one in (*owners, chat.id)}
+            if all(sizes.values()):
+                break
+            await asyncio.sleep(0.1)
+        assert all(sizes.values())
+        assert sum(sizes[one] for one in owners) <= sizes[chat.id]
+        app.window.sizes.open()
+        window = app.window.sizes.window
+        assert window is not None
+        await until(lambda: window.list.topLevelItemCount() >= 4)
+        rows = [window.list.topLevelItem(n).text(0) for n in range(window.list.topLevelItemCount())]
+        assert sum("a pump.md" in one for one in rows) == 1
+        assert sum("b garden.txt" in one for one in rows) == 1
+        await picture(app, "sizes")

@@ -146,6 +146,9 @@ class Passages(NamedTuple):
     async def documents(self, _chat: Chat) -> tuple[DocumentText, ...]:
         return ()
 
+    async def name_state(self, *_given: object) -> None:
+        """Nothing is computed."""
+
 
 class OneModel:
     """Every chat is answered by `MODEL`."""

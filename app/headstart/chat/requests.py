@@ -24,6 +24,7 @@ from headstart.core.chats.unsent import Unsent
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.chats.variables import filled
 from headstart.core.knowledge.pinned import DocumentText, with_documents
+from headstart.core.knowledge.survey import shared_texts
 from headstart.core.models.ref import AnyModel
 from headstart.core.own_tools import own_specs
 from headstart.core.requests import (
@@ -142,6 +143,7 @@ def local_request(
         reply_key=asked.reply_id,
         retention=decide(settings, asked.chat),
         served=asked.beside,
+        shared=shared_texts(asked.documents, wanted.model.key),
     )
 
 

@@ -94,6 +94,14 @@ class LoadRequest(Struct, frozen=True):
         return replace(self, projector=projector)
 
 
+class SharedText(Struct, frozen=True):
+    """A text at the beginning of a prompt that other chats share: the owner of its computed state,
+    and its last words."""
+
+    owner: str
+    ending: str
+
+
 class GenerationRequest(Struct, frozen=True):
     """One turn of a model on this computer. `reply_so_far` is the existing beginning of the
     reply."""
@@ -118,6 +126,8 @@ class GenerationRequest(Struct, frozen=True):
     served: bool = False
     # a text that goes on as it stands, without a chat template
     plain: str = ""
+    # whole documents, in their order
+    shared: tuple[SharedText, ...] = ()
 
     @property
     def owner(self) -> str | None:

@@ -128,6 +128,12 @@ class Prefiller:
         else:
             resident.retention = retention
 
+    def share(self, ends: tuple[tuple[str, int], ...]) -> None:
+        """Note the owners of the beginning of this chat's prompt, and the tokens up to their
+        ends."""
+        if self.prefix_cache is not None:
+            self.prefix_cache.share(ends)
+
     def reuse(self, prompt: Sequence[int], stop: StopSignal) -> int:
         """Cut and restore, so that the sequence holds the longest available prefix of `prompt`."""
         resident, prefix_cache = self.resident, self.prefix_cache

@@ -38,6 +38,7 @@ from headstart.engine.prefill import Prefiller
 from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reply_emitter import ReplyEmitter
+from headstart.engine.shared_texts import shared_ends
 from headstart.engine.snapshot_positions import snapshot_positions
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.sources import Drawing
@@ -147,6 +148,7 @@ class Turn:
             self._account.rendered(len(found[1]))
         else:
             self._fitting.begin_at(self._paused.start)
+        self._prefiller.share(shared_ends(self._request.shared, *found, self._decoder.piece))
         stream.follow(*self._fitting.start)
         for token in self._generated:
             # its text was passed on before the turn gave way
@@ -276,10 +278,8 @@ class Turn:
             return
         calls = numbered(request, [(name, encoder.guard(given)) for name, given in stream.calls])
         text, reasoning = encoder.guard(stream.text), encoder.guard(stream.reasoning)
-        raw, seen = (
-            encoder.as_written(tokens),
-            encoder.seen(self._fitting.kept, request.thinking, request.tools),
-        )
+        raw = encoder.as_written(tokens)
+        seen = encoder.seen(self._fitting.kept, request.thinking, request.tools)
         encoder.tools.calls.keep(WrittenStep(calls, text, reasoning, raw, rendered, seen))
         if self._tracer is not None and request.owner is not None:
             keep = self._tracer.reply_tokens.keep

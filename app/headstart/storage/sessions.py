@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlalchemy import Engine, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
@@ -15,15 +17,21 @@ class SessionTable:
         self._engine = engine
 
     def use(self, session: str, program: str) -> None:
-        """Note that a program uses its session now, or a question its document."""
-        row = {"id": session, "program": program, "used_at": now_ms()}
-        statement = insert(server_sessions).values(row)
+        """Note that a program uses its session now."""
+        self.use_all({session: program})
+
+    def use_all(self, names: Mapping[str, str]) -> None:
+        """Note that these are used now: programs by their sessions, or documents by their owners,
+        which a file's new name changes."""
+        now = now_ms()
         with self._engine.begin() as connection:
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["id"], set_={"used_at": row["used_at"]}
+            for owner, name in names.items():
+                row = insert(server_sessions).values(id=owner, program=name, used_at=now)
+                connection.execute(
+                    row.on_conflict_do_update(
+                        index_elements=["id"], set_={"used_at": now, "program": name}
+                    )
                 )
-            )
 
     def all(self) -> list[ServedSession]:
         """All sessions of programs, the latest first."""

@@ -12,6 +12,7 @@ from headstart.core.chats.parts import CoveragePart, PassagePart, TextPart
 from headstart.core.chats.prompt_words import NOTED, label, prompt_text
 from headstart.core.knowledge.passages import cited_texts
 from headstart.core.knowledge.pieces import PAGE_BREAK, cut
+from headstart.core.knowledge.pinned import DocumentText, with_documents
 from headstart.core.knowledge.survey import (
     Stretch,
     SurveyDocument,
@@ -20,10 +21,12 @@ from headstart.core.knowledge.survey import (
     is_document,
     noted,
     says_nothing,
+    shared_texts,
     smaller_stretch,
     stretch_tokens,
     stretches,
 )
+from headstart.engine.shared_texts import shared_ends
 from tests.unit.core.test_knowledge import LINES
 
 DOCUMENT = SurveyDocument("/docs", "sub/report.pdf", "ab" * 32, 100, paged=True)
@@ -166,3 +169,24 @@ def test_notes_in_prompts_have_their_frame_and_the_coverage() -> None:
         "18 of 20 documents were read whole for this question; 1 says something on it; no room for"
         " 2 of the notes. Not read: scan.pdf, big.csv"
     )
+
+
+@given(
+    st.lists(st.text(st.sampled_from("ab \n[]1:"), min_size=1, max_size=60), min_size=1, max_size=5)
+)
+def test_the_ends_of_documents_are_found_in_their_prompt(texts: list[str]) -> None:
+    documents = [DocumentText(f"{n}.txt", text, f"{n:064x}") for n, text in enumerate(texts)]
+    rendered = f"<system>{with_documents(documents, 'Be brief.')}</system>"
+    shared = shared_texts(documents, "model")
+    assert len({one.owner for one in shared}) == len(documents)
+    # a token for each character
+    ends = shared_ends(shared, rendered, [*rendered.encode()], lambda token: bytes([token]))
+    assert [owner for owner, _ in ends] == [one.owner for one in shared]
+    places = [end for _, end in ends]
+    assert places == sorted(places)
+    for number, (document, end) in enumerate(zip(documents, places, strict=True), 1):
+        body = f"[Document {number}: {document.name}]\n{document.text.strip()}"
+        assert body in rendered[:end]
+    # alone, a document has the state that a question to it computes
+    assert shared[0].owner == document_owner(documents[0].digest, "model")
+    assert shared_ends((), rendered, [1], lambda _token: b"") == ()

@@ -54,6 +54,12 @@ class AnswerFiles(Protocol):
         """The whole documents that stand first in a chat's prompts."""
         ...
 
+    async def name_state(
+        self, chat: Chat, documents: Sequence[DocumentText], model: AnyModel, /
+    ) -> None:
+        """Name the owners of what the model computes for the documents."""
+        ...
+
 
 class Answering:
     """The answerers for all kinds of models."""
@@ -90,6 +96,7 @@ class Answering:
             await lending.specs(asked.chat, model.key),
             await self._files.documents(asked.chat),
         )
+        await self._files.name_state(asked.chat, documents, model)
         asked = replace(asked, lent=lent, documents=documents)
         first = None if missing else await answerer.answer(model, asked)
         if first is not None and not asked.tools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.core.chats.values import Chat
 from headstart.core.knowledge.pinned import DocumentText
+from headstart.core.models.ref import AnyModel
 from headstart.engine.runner import Runner
 from headstart.storage.knowledge.index import KnowledgeIndex
 
@@ -45,6 +46,12 @@ class KnowledgeWork(Struct, frozen=True):
     async def documents(self, chat: Chat) -> tuple[DocumentText, ...]:
         """The whole documents that stand first in a chat's prompts."""
         return await self.pinning.texts(chat)
+
+    async def name_state(
+        self, chat: Chat, documents: Sequence[DocumentText], model: AnyModel
+    ) -> None:
+        """Name the owners of what the model computes for the documents."""
+        await self.surveying.name_state(chat, documents, model)
 
     async def close(self) -> None:
         """End the threads and children."""

@@ -72,7 +72,7 @@ class Pinning:
         for one in self.documents(chat):
             text = await self.text(one)
             if text is not None:
-                found.append(DocumentText(one.name, text))
+                found.append(DocumentText(one.name, text, one.digest))
                 if not chat.private and (one.digest, chat.id) not in self._kept:
                     # a branch, an import, a folder's document
                     self._kept.add((one.digest, chat.id))

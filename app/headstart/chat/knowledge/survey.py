@@ -50,11 +50,12 @@ from headstart.core.knowledge.survey import (
     is_document,
     noted,
     room_for_notes,
+    shared_texts,
     smaller_stretch,
     stretch_tokens,
     stretches,
 )
-from headstart.core.models.ref import AnyModel
+from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.retention import Retention, decide
 from headstart.core.servers import ServerModel
 from headstart.core.settings.inheritance import effective
@@ -124,6 +125,21 @@ class Surveying:
         new = sum(one.tokens for one in documents if one.digest not in kept)
         return SurveyPlan(tuple(documents), kept, new, await self._costs.cost(chat, new))
 
+    async def name_state(
+        self, chat: Chat, documents: Sequence[DocumentText], model: AnyModel
+    ) -> None:
+        """Name the owners of what a model computes for a chat's documents, if that is stored."""
+        if not isinstance(model, ModelRef):
+            return
+        if decide(self._preferences.current, chat) is not Retention.DISK:
+            return
+        names = {
+            shared.owner: f"{one.name} · {model.name}"
+            for shared, one in zip(shared_texts(documents, model.key), documents, strict=False)
+        }
+        if names:
+            await self._databases.on_disk.run(lambda store: store.sessions.use_all(names))
+
     async def tidy(self) -> None:
         """Forget the state of documents that are in no folder any more: it has their words."""
         storage = self._databases.on_disk
@@ -180,8 +196,8 @@ class Surveying:
         owner = document_owner(document.digest, model.key, stretch)
         own = Chat(owner, name, now, now, model=chat.model, options=options, private=chat.private)
         if decide(settings, own) is Retention.DISK:
-            shown = f"{name} · {model.name}"
-            await self._databases.on_disk.run(lambda store: store.sessions.use(owner, shown))
+            names = {owner: f"{name} · {model.name}"}
+            await self._databases.on_disk.run(lambda store: store.sessions.use_all(names))
         words = question_of(asked.branch[:-1], question.text)
         return Asked(
             own,

@@ -16,7 +16,8 @@ from headstart.core.chats.attachments import about_tokens
 from headstart.core.chats.parts import PassagePart
 from headstart.core.knowledge.citations import is_quote, quote_span, quotes_in
 from headstart.core.knowledge.pieces import PAGE_BREAK, CutPiece, cut
-from headstart.core.knowledge.pinned import PinnedDocument
+from headstart.core.knowledge.pinned import END, DocumentText, PinnedDocument
+from headstart.core.requests import SharedText
 
 # behind a document, in place of the user's system prompt
 INSTRUCTIONS = (
@@ -41,6 +42,8 @@ _LONGEST_NOTHING = 24
 # quotes of a document with a number of their own, and characters between two that share one
 _MOST_QUOTES, _NEAR = 3, 400
 _CHARACTERS = 4
+# characters by which the end of a document is found in a prompt
+_ENDING = 40
 _PREFIX = "document:"
 
 
@@ -84,6 +87,24 @@ def document_owner(digest: str, model_key: str, stretch: Stretch | None = None) 
     if stretch is None or stretch.total == 1:
         return owner
     return f"{owner}:{stretch.number}/{stretch.total}"
+
+
+def shared_texts(documents: Sequence[DocumentText], model_key: str) -> tuple[SharedText, ...]:
+    """The texts of whole documents that stand first in a prompt, with the owners of their state.
+    What stands behind another document is another state than alone."""
+    found: list[SharedText] = []
+    before = hashlib.blake2b(digest_size=4)
+    for number, one in enumerate(documents, 2):
+        if not one.digest:
+            break
+        owner = document_owner(one.digest, model_key)
+        if found:
+            owner = f"{owner}:{before.hexdigest()}"
+        before.update(one.digest.encode())
+        # a text may repeat itself: its end is where the next one begins
+        after = f"\n\n[Document {number}: " if number <= len(documents) else f"\n\n{END}"
+        found.append(SharedText(owner, one.text.strip()[-_ENDING:] + after))
+    return tuple(found)
 
 
 def document_begin(digest: str) -> str:

@@ -63,6 +63,8 @@ class PrefixCache:
         self._tails: list[tuple[PrefixEntry, str]] = []
         # true if only tokens prefilled in whole slices are saved; see `Prefiller`
         self.whole_slices = False
+        # owners of the beginning of the present chat, and the tokens up to their ends
+        self._shares: tuple[tuple[str, int], ...] = ()
         self._broken = False
         self._expected: Callable[[], None] = _nothing
 
@@ -201,6 +203,8 @@ class PrefixCache:
                 yield from self._export(keys[index], start, piece, owner)
             elif owner is not None:
                 self._store.use(entry, owner)
+            if owner is not None:
+                self._share(keys[index + 1], (index + 1) * self._chunk)
         rest, on_disk = packed[(len(keys) - 1) * step :], owner is not None
         if rest and self._store.covering(keys[-1], rest, on_disk) is None:
             start = (len(keys) - 1) * self._chunk
@@ -234,6 +238,18 @@ class PrefixCache:
         """Forget the previous chat's snapshots and tails."""
         self._snapshots.clear()
         self._tails.clear()
+        self._shares = ()
+
+    def share(self, ends: tuple[tuple[str, int], ...]) -> None:
+        """Note the owners of the beginning of the present chat, and the tokens up to their ends."""
+        self._shares = ends
+
+    def _share(self, key: bytes, end: int) -> None:
+        """Note the owner of the shared text that a record ends in."""
+        owner = next((one for one, last in self._shares if end <= last), None)
+        entry = None if owner is None else self._store.get(key)
+        if entry is not None and owner is not None:
+            self._store.use(entry, owner)
 
     def _locate(self, packed: bytes) -> tuple[bytes, bytes, int]:
         """The parent key of the tokens beyond the last whole chunk, those tokens, and their

@@ -13,10 +13,9 @@ from headstart.chat.knowledge.knowledge import LOOK_SECONDS, FolderSize
 from headstart.chat.knowledge.making import KnowledgeWork
 from headstart.chat.knowledge.searching import KnowledgeFound
 from headstart.chat.knowledge.survey import SurveyPlan
-from headstart.core.chats.parts import PassagePart
 from headstart.core.chats.values import Chat
-from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import SourceState
+from headstart.ui.controllers.passages import PassagesController
 from headstart.ui.controllers.pinning import PinningController
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
@@ -43,10 +42,6 @@ class KnowledgeController(QObject):
     large_found = Signal(FolderSize)
     # the query and what was found
     found = Signal(str, KnowledgeFound)
-    # the whole text of a passage's file, "" if the index does not have it
-    text_read = Signal(PassagePart, str)
-    # a passage, a page of its file, and its picture, or None
-    page_drawn = Signal(PassagePart, int, object)
     # a question of the open chat was answered without passages
     nothing_found = Signal(str)
     # the cost of a question to every document of the open chat
@@ -59,7 +54,8 @@ class KnowledgeController(QObject):
     ) -> None:
         super().__init__()
         self._knowledge, self._passages = work.knowledge, work.passages
-        self._surveying, self._pictures = work.surveying, work.pictures
+        self._surveying = work.surveying
+        self.passages = PassagesController(work, tasks)
         self.pinning = PinningController(work.pinning, open_chat, tasks)
         self._open = open_chat
         self._tasks = tasks
@@ -115,14 +111,6 @@ class KnowledgeController(QObject):
         """Search all files for a query that is typed; `found` follows."""
         self._query = query
         self._typing.start()
-
-    def read(self, part: PassagePart) -> None:
-        """Read the whole text around a passage; `text_read` follows."""
-        self._tasks.spawn(self._read(part))
-
-    def draw(self, part: PassagePart, page: int, words: str, width: int) -> None:
-        """Draw a page of a passage's file with words marked; `page_drawn` follows."""
-        self._tasks.spawn(self._draw(part, page, words, width))
 
     def plan_survey(self) -> None:
         """Find the documents of the open chat; `survey_planned` follows."""
@@ -183,20 +171,8 @@ class KnowledgeController(QObject):
             if not by_meaning or found.meant:
                 self.found.emit(query, found)
 
-    async def _draw(self, part: PassagePart, page: int, words: str, width: int) -> None:
-        picture = await self._pictures.draw(part, page, words, width)
-        self.page_drawn.emit(part, page, picture)
-
     async def _plan_survey(self, chat: Chat) -> None:
         self.survey_planned.emit(await self._surveying.plan(chat))
-
-    async def _read(self, part: PassagePart) -> None:
-        try:
-            text = await self._knowledge.searching.whole(part.digest)
-        except (EnvironmentProblem, ValueError):
-            # a digest from another program's file
-            text = None
-        self.text_read.emit(part, text or "")
 
     def _on_searched(self, change: FilesSearched) -> None:
         if change.chat_id != self._open.id:

@@ -49,8 +49,8 @@ class KnowledgeOpener(QObject):
         self._parent = parent
         self._knowledge = controllers.knowledge
         self._chosen: tuple[str, ...] = ()
-        self._knowledge.text_read.connect(self._show_text)
-        self._knowledge.page_drawn.connect(self._show_page)
+        self._knowledge.passages.text_read.connect(self._show_text)
+        self._knowledge.passages.page_drawn.connect(self._show_page)
         self._knowledge.found.connect(self._show_found)
         self._knowledge.survey_planned.connect(self._show_survey)
         self._knowledge.chosen.connect(self._on_chosen)
@@ -68,10 +68,10 @@ class KnowledgeOpener(QObject):
             return
         window = self.passage = PassageWindow(part, self.search or self._parent, quote)
         window.page_wanted.connect(
-            lambda page, words, width: self._knowledge.draw(part, page, words, width)
+            lambda page, words, width: self._knowledge.passages.draw(part, page, words, width)
         )
         window.open()
-        self._knowledge.read(part)
+        self._knowledge.passages.read(part)
         window.want_page()
 
     def open_search(self) -> None:

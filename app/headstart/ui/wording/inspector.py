@@ -132,7 +132,7 @@ WORDS: dict[str, str] = {
     ),
     "chats-by-size-on-disk": "Chats by size on disk",
     "show-folder": "Show the folder",
-    "clear-chat": "Clear this chat",
+    "clear-chat": "Clear it",
     "clear-all": "Clear all",
     "total-of-budget-on-disk": (
         "{total:size} of {budget:size} on disk, {written_today:size} written today, "
@@ -140,7 +140,7 @@ WORDS: dict[str, str] = {
     ),
     "chat-2": "Chat, document or program",
     "on-disk": "On disk",
-    "clear-these-chats": "Clear these chats",
+    "clear-these-chats": "Clear these",
     "owner-document": "Document {name}",
     "owner-program": "Program {name}",
     "deleted-chat": "a deleted chat",
