@@ -8,6 +8,7 @@ notes become parts of the question's message, as found passages do.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
@@ -60,6 +61,8 @@ from headstart.core.retention import Retention, decide
 from headstart.core.servers import ServerModel
 from headstart.core.settings.inheritance import effective
 from headstart.core.settings.schema import ChatOptions, SamplingChoice
+
+log = logging.getLogger(__name__)
 
 # tokens of a stretch below which a document is given up
 _LEAST_STRETCH = 400
@@ -142,16 +145,20 @@ class Surveying:
 
     async def tidy(self) -> None:
         """Forget the state of documents that are in no folder any more: it has their words."""
+        try:
+            await self._forget_gone()
+        except EnvironmentProblem as problem:
+            # the program ends, or a disk refuses: the next look tries it
+            log.info("the state of documents was not looked at: %s", problem.for_log)
+
+    async def _forget_gone(self) -> None:
         storage = self._databases.on_disk
-        owners = [
-            one
-            for one in await storage.run(lambda store: store.sessions.named())
-            if is_document(one)
-        ]
+        named = await storage.run(lambda store: store.sessions.named())
+        owners = [one for one in named if is_document(one)]
         if not owners:
             return
-        kept = {document_begin(one) for one in await self._searching.digests()}
-        gone = [one for one in owners if not one.startswith(tuple(kept))]
+        kept = tuple(document_begin(one) for one in await self._searching.digests())
+        gone = [one for one in owners if not one.startswith(kept)]
         for owner in gone:
             await self._prefixes.forget(owner)
         if gone:
