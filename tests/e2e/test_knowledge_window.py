@@ -368,3 +368,30 @@ async def test_a_folder_of_chats_gives_its_documents_to_all_of_them(
         await app.controllers.settle()
         said = [one.text() for one in app.window.inspector.knowledge.pinned.findChildren(QLabel)]
         assert any("folder" in one for one in said), said
+
+
+async def test_a_file_inside_a_folder_is_named_in_a_message(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    async with running() as app:
+        app.controllers.knowledge.add(str(folder))
+        await read(app)
+        edit, menu = app.window.composer.edit, app.window.composer.source_menu
+        edit.setFocus()
+        QTest.keyClicks(edit, "see #pum")
+        await until(lambda: menu.titles == ["pump.md"])
+        QTest.keyClicks(edit, "p")
+        assert menu.titles == ["pump.md"]
+        await picture(app, "menu-of-files")
+        QTest.keyClick(edit, Qt.Key.Key_Return)
+        await app.controllers.settle()
+        await read(app)
+        assert edit.toPlainText() == "see "
+        chips = [one.text() for one in app.window.composer.source_chips.chips]
+        assert len(chips) == 1
+        assert "pump.md" in chips[0]
+        await use(app, server)
+        server.script = [say("20.")]
+        await ask(app, "tulips coolant litres")
+        found = passages_in((await branch(app))[0].parts)
+        assert {one.name for one in found} == {"pump.md"}, "the rest of the folder is not searched"

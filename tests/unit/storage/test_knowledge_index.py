@@ -21,6 +21,7 @@ from headstart.storage.knowledge.files import FileTable
 from headstart.storage.knowledge.meaning import MeaningSearch, VectorTable
 from headstart.storage.knowledge.opening import open_index, open_reader
 from headstart.storage.knowledge.searching import KnowledgeSearch
+from headstart.storage.knowledge.texts import IndexedTexts
 
 WORDS = [
     "pump",
@@ -115,8 +116,24 @@ def test_the_whole_text_is_its_pieces() -> None:
     body = "# Ä 日本 QThread\n\n" + "camelCase und ﬁne Wörter 日本語。\n\n" * 200
     put(FileTable(engine), "a", "x", body)
     digest = hashlib.sha256(body.encode()).digest()
-    assert KnowledgeSearch(engine).whole(digest) == body
-    assert KnowledgeSearch(engine).whole(b"none") is None
+    assert IndexedTexts(engine).whole(digest) == body
+    assert IndexedTexts(engine).whole(b"none") is None
+
+
+def test_files_are_found_by_a_word_of_their_path() -> None:
+    engine = open_index(None)
+    table, texts = FileTable(engine), IndexedTexts(engine)
+    for number, path in enumerate(("sub/Report.md", "report_2.txt", "reportx2.txt", "100%.txt")):
+        put(table, "a", path, f"text {number}")
+    put(table, "b", "", "a file of its own")
+    put(table, "c", "report.md", "in another folder")
+    known = ["a", "b"]
+    found = [path for _source, path in texts.like("report", known, 9)]
+    assert found == ["report_2.txt", "reportx2.txt", "sub/Report.md"]
+    assert texts.like("report_2", known, 9) == [("a", "report_2.txt")]
+    assert texts.like("%", known, 9) == [("a", "100%.txt")]
+    assert len(texts.like("r", known, 2)) == 2
+    assert texts.like("none", known, 9) == texts.like("report", [], 9) == []
 
 
 def test_only_the_named_sources_are_searched() -> None:

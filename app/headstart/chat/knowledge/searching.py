@@ -78,32 +78,39 @@ class KnowledgeSearching:
         Told."""
         if not self._index.exists:
             return None, ""
-        return await self._index.search(lambda reader: reader.search.state_of(source, path))
+        return await self._index.search(lambda reader: reader.texts.state_of(source, path))
 
     async def files_named(self, name: str) -> list[tuple[str, str, str]]:
         """Sources, paths and digests (hexadecimal) of the indexed files with this path or name."""
         if not self._index.exists:
             return []
         wanted, known = whole(name).replace("\\", "/").strip("/"), self._known()
-        return await self._index.search(lambda reader: reader.search.named(wanted, known))
+        return await self._index.search(lambda reader: reader.texts.named(wanted, known))
+
+    async def files_like(self, word: str, limit: int) -> list[tuple[str, str]]:
+        """Sources and paths of indexed files inside folders whose path has a word."""
+        if not self._index.exists or not word:
+            return []
+        known = self._known()
+        return await self._index.search(lambda reader: reader.texts.like(word, known, limit))
 
     async def documents(self, sources: Sequence[str]) -> list[SurveyDocument]:
         """The indexed files of these sources."""
         if not self._index.exists or not sources:
             return []
-        return await self._index.search(lambda reader: reader.search.documents(sources))
+        return await self._index.search(lambda reader: reader.texts.documents(sources))
 
     async def digests(self) -> set[str]:
         """The digests (hexadecimal) of all texts in the index."""
         if not self._index.exists:
             return set()
-        return await self._index.search(lambda reader: reader.search.digests())
+        return await self._index.search(lambda reader: reader.texts.digests())
 
     async def whole(self, digest: str) -> str | None:
         """The indexed text of a file's bytes; None if the index does not have it."""
         if not self._index.exists:
             return None
-        return await self._index.search(lambda reader: reader.search.whole(bytes.fromhex(digest)))
+        return await self._index.search(lambda reader: reader.texts.whole(bytes.fromhex(digest)))
 
 
 def _find(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headstart.storage.knowledge.files import FileTable
     from headstart.storage.knowledge.meaning import MeaningSearch, VectorTable
     from headstart.storage.knowledge.searching import KnowledgeSearch
+    from headstart.storage.knowledge.texts import IndexedTexts
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class IndexWriter(Struct, frozen=True):
 class IndexReader(Struct):
     engine: Engine
     search: KnowledgeSearch
+    texts: IndexedTexts
     # of the model whose vectors were searched last
     meaning: MeaningSearch | None = None
 
@@ -147,9 +149,10 @@ class KnowledgeIndex:
         if self._reader is None:
             from headstart.storage.knowledge.opening import open_reader
             from headstart.storage.knowledge.searching import KnowledgeSearch
+            from headstart.storage.knowledge.texts import IndexedTexts
 
             engine = open_reader(self._place())
-            self._reader = IndexReader(engine, KnowledgeSearch(engine))
+            self._reader = IndexReader(engine, KnowledgeSearch(engine), IndexedTexts(engine))
         return self._reader
 
     def _close_reader(self) -> None:

@@ -15,11 +15,10 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, text
 
-from headstart.core.chats.attachments import about_tokens_of
-from headstart.core.knowledge.survey import SurveyDocument
 from headstart.core.knowledge.terms import Terms, has_exactly, phrase_of, widened
 from headstart.core.knowledge.values import KnowledgeHit, Place
 from headstart.core.text.folding import plain, unfolded
+from headstart.storage.knowledge.texts import of_sources
 
 # a word in more pieces than this share is left out, if rarer ones are left
 _FREQUENT = 1 / 3
@@ -29,8 +28,6 @@ _LEAST_WORDS = 2
 _RANKED = 8_000
 # hits that are compared with the floor
 _JUDGED = 40
-# files of one name in an answer
-_MOST_NAMED = 20
 _TOKENS = re.compile(r"[^\W_]+")
 # hits with all exact terms that are looked at; with more than these, names in a question of several
 # words tell nothing
@@ -39,10 +36,6 @@ _LOOKED_AT, _NAMED, _NAMED_SHARE = 200, 20, 0.03
 _FEW = 0.005
 # the share of a question's information that an answer has at least
 _ENOUGH = 0.33
-_KEPT = (
-    "SELECT digest FROM contents c WHERE EXISTS (SELECT 1 FROM files WHERE content = c.id)"
-    " OR digest IN (SELECT digest FROM pins)"
-)
 # the share of a heading's words in the rank, beside those of the text
 _HEADING, _TEXT = 0.6, 1.0
 
@@ -126,7 +119,7 @@ class KnowledgeSearch:
         without one is left out."""
         if not ids:
             return []
-        named, values = _of_sources(sources)
+        named, values = of_sources(sources)
         statement = (
             "SELECT p.id, p.start, p.stop, p.page, p.line, p.heading, p.folded, c.digest,"
             " f.source, f.path FROM pieces p JOIN contents c ON c.id = p.content"
@@ -151,95 +144,6 @@ class KnowledgeSearch:
                     row.id, place, unfolded(row.heading), unfolded(row.folded), row.id in wanted
                 )
         return [found[one] for one in ids if one in found]
-
-    def around(self, piece: int) -> tuple[int | None, int | None]:
-        """The pieces before and after a piece, of the same text."""
-        statement = (
-            "SELECT p.id FROM pieces o JOIN pieces p ON p.content = o.content"
-            " AND (p.stop = o.start OR p.start = o.stop) WHERE o.id = :piece ORDER BY p.start"
-        )
-        with self._engine.connect() as connection:
-            found = connection.scalars(text(statement), {"piece": piece}).all()
-        before = next((one for one in found if one < piece), None)
-        return before, next((one for one in found if one > piece), None)
-
-    def state_of(self, source: str, path: str) -> tuple[str | None, str]:
-        """The digest (hexadecimal) of a file's content, and why it has none, as a stored Told."""
-        statement = (
-            "SELECT c.digest, f.problem FROM files f LEFT JOIN contents c ON c.id = f.content"
-            " WHERE f.source = :source AND f.path = :path"
-        )
-        values = {"source": source, "path": os.fsencode(path)}
-        with self._engine.connect() as connection:
-            row = connection.execute(text(statement), values).first()
-        if row is None:
-            return None, ""
-        return (None if row.digest is None else row.digest.hex()), row.problem
-
-    def named(self, name: str, sources: Collection[str]) -> list[tuple[str, str, str]]:
-        """Sources, paths and digests (hexadecimal) of files with this path in their source, or
-        this name; those of a path first. A source that is a file has its name as path."""
-        of_sources, values = _of_sources(sources)
-        statement = (
-            "SELECT f.source, f.path, c.digest FROM files f JOIN contents c ON c.id = f.content"
-            " WHERE (f.path = :path OR f.path = :none OR"
-            f" substr(f.path, -length(:inside)) = :inside){of_sources}"
-            " ORDER BY f.path <> :path, f.lost_at, f.path"
-        )
-        wanted = {
-            "path": os.fsencode(name),
-            "none": b"",
-            "inside": os.fsencode(f"/{name}"),
-        }
-        with self._engine.connect() as connection:
-            rows = connection.execute(text(statement), values | wanted).all()
-        found = []
-        for row in rows:
-            own = row.source.replace("\\", "/").rpartition("/")[2]
-            if row.path or own == name:
-                found.append((row.source, os.fsdecode(row.path) or own, row.digest.hex()))
-        return found[:_MOST_NAMED]
-
-    def documents(self, sources: Sequence[str]) -> list[SurveyDocument]:
-        """The files of these sources with a text, in their order and that of their paths; a text
-        that several files have, once."""
-        # two thirds of the bytes of Chinese, Japanese and Korean are beyond one for each character
-        statement = (
-            "SELECT f.source, f.path, c.digest, c.characters, c.unit,"
-            " (SELECT sum(length(CAST(folded AS BLOB)) - length(folded)) / 2 FROM pieces"
-            "  WHERE content = c.id) AS wide"
-            " FROM files f JOIN contents c ON c.id = f.content"
-            " WHERE f.source = :source AND c.characters > 0 ORDER BY f.path"
-        )
-        found: dict[bytes, SurveyDocument] = {}
-        with self._engine.connect() as connection:
-            for source in sources:
-                for row in connection.execute(text(statement), {"source": source}):
-                    one = SurveyDocument(
-                        row.source,
-                        os.fsdecode(row.path),
-                        row.digest.hex(),
-                        about_tokens_of(row.characters, min(row.wide or 0, row.characters)),
-                        row.unit == "page",
-                    )
-                    found.setdefault(row.digest, one)
-        return list(found.values())
-
-    def digests(self) -> set[str]:
-        """The digests (hexadecimal) of all contents that a file has, or a chat pins."""
-        with self._engine.connect() as connection:
-            found = connection.scalars(text(_KEPT)).all()
-        return {one.hex() for one in found}
-
-    def whole(self, digest: bytes) -> str | None:
-        """The text of a content; None if it is not stored."""
-        statement = (
-            "SELECT p.folded FROM contents c JOIN pieces p ON p.content = c.id"
-            " WHERE c.digest = :digest ORDER BY p.start"
-        )
-        with self._engine.connect() as connection:
-            found = connection.scalars(text(statement), {"digest": digest}).all()
-        return "".join(map(unfolded, found)) if found else None
 
 
 def _literally(terms: Sequence[str]) -> tuple[str, dict[str, str]]:
@@ -312,23 +216,14 @@ def _rare(words: Sequence[_Word], total: int) -> list[_Word]:
 
 def _within(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
     """A condition on words, and its values."""
-    of_sources, values = _of_sources(sources)
-    if not of_sources:
+    inside, values = of_sources(sources)
+    if not inside:
         return "", {}
     within = (
         " AND words.rowid IN (SELECT p.id FROM files f JOIN pieces p ON p.content = f.content"
-        f"{of_sources})"
+        f"{inside})"
     )
     return within, values
-
-
-def _of_sources(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
-    """A condition on files, and its values."""
-    if sources is None:
-        return "", {}
-    values = {f"n{number}": source for number, source in enumerate(sources)}
-    names = ", ".join(f":{name}" for name in values)
-    return f" AND source IN ({names or 'NULL'})", values
 
 
 def _ranked(

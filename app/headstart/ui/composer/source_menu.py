@@ -21,13 +21,17 @@ _WORD = re.compile(r"(?:^|(?<=\s))#([^\s#]{0,60})$")
 
 
 class SourceMenu(PopupList):
-    """Emits `chosen` with the path of a source; the typed word is removed."""
+    """Emits `chosen` with the path of a source, or of a file in one; the typed word is removed.
+    Emits `typed` with a word whose files are wanted: `show_files` follows."""
 
     chosen = Signal(str)
+    typed = Signal(str)
 
     def __init__(self, edit: QPlainTextEdit) -> None:
         self._sources: Callable[[], Sequence[str]] = tuple
         self._found: list[str] = []
+        # the word whose files are known, and their paths
+        self._files: tuple[str, list[str]] = ("", [])
         # the word for which the user has dismissed the menu
         self._left = ""
         super().__init__(edit, say("composer.folders-and-files"))
@@ -49,10 +53,26 @@ class SourceMenu(PopupList):
         if self._left and f"#{word}".startswith(self._left):
             self.hide()
             return
+        if word and word != self._files[0]:
+            self.typed.emit(word)
+        self._show(word)
+
+    def show_files(self, word: str, paths: Sequence[str]) -> None:
+        """Offer files inside folders, behind the sources."""
+        self._files = word, list(paths)
+        self.follow()
+
+    def _show(self, word: str) -> None:
         scored = [(score(word, source_name(one)) if word else 0, one) for one in self._sources()]
         answers = [(points, one) for points, one in scored if points is not None]
-        self._found = [one for _points, one in sorted(answers, key=lambda it: it[0])]
-        self.show_rows([_row(one) for one in self._found])
+        sources = [one for _points, one in sorted(answers, key=lambda it: it[0])]
+        known, files = self._files
+        # those of a shorter word are narrowed until the new ones come
+        fits = bool(known) and word.startswith(known)
+        inside = [one for one in files if fits and word.casefold() in one.casefold()]
+        self._found = [*sources, *(one for one in inside if one not in sources)]
+        icons_of = ["folder-open"] * len(sources) + ["file-text"] * len(inside)
+        self.show_rows([_row(*one) for one in zip(self._found, icons_of, strict=False)])
 
     def dismissed(self) -> None:
         self._left = f"#{self._word() or ''}"
@@ -76,7 +96,7 @@ class SourceMenu(PopupList):
         return None if found is None else found[1]
 
 
-def _row(source: str) -> QListWidgetItem:
-    row = QListWidgetItem(icons.icon("folder-open"), source_name(source))
+def _row(source: str, icon: str) -> QListWidgetItem:
+    row = QListWidgetItem(icons.icon(icon), source_name(source))
     row.setToolTip(source)
     return row

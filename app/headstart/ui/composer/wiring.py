@@ -26,7 +26,10 @@ def connect(
     controllers.reply.writing_changed.connect(composer.set_writing)
     controllers.tools.costs_known.connect(composer.set_tools)
     controllers.knowledge.chosen.connect(composer.source_chips.show_sources)
-    composer.source_menu.offer(lambda: controllers.knowledge.sources)
+    menu, knowledge = composer.source_menu, controllers.knowledge
+    menu.offer(lambda: knowledge.sources)
+    menu.typed.connect(knowledge.passages.find_files)
+    knowledge.passages.files_found.connect(menu.show_files)
     _connect_attachments(composer, opener, controllers, preferences)
 
 

@@ -86,6 +86,11 @@ class KnowledgeController(QObject):
         """Add a folder or a file; a large one emits `large_found` unless the user was `asked`."""
         self._tasks.spawn(self._add(path, asked))
 
+    def make_source(self, path: str) -> None:
+        """Make a path a source, unless it is one."""
+        if path not in self._knowledge.sources:
+            self._knowledge.add(path)
+
     def remove(self, path: str) -> None:
         self._tasks.spawn(self._remove(path))
 

@@ -89,7 +89,9 @@ class KnowledgeOpener(QObject):
         self._knowledge.plan_survey()
 
     def switch_on(self, source: str) -> None:
-        """Answer the open chat's questions from this source as well."""
+        """Answer the open chat's questions from this source as well; a file inside a folder becomes
+        a source of its own."""
+        self._knowledge.make_source(source)
         self.sources_chosen.emit(with_source(self._chosen, source, True))
 
     def ask_document(self) -> None:

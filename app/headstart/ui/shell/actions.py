@@ -80,8 +80,8 @@ def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ..
         Command("chat.tools", window.show_tools, "wrench"),
         Command("chat.files", window.show_sources, "book-open"),
         Command(
-            "files.ask_every", lambda: window.knowledge.ask_every(window.composer.text()), "files",
-            enabled=lambda: not controllers.reply.writing
+            "files.ask_every", lambda: window.knowledge.ask_every(window.composer.text()),
+            "file-text", enabled=lambda: not controllers.reply.writing
         ),
         Command("files.search", window.knowledge.open_search, "search", "Ctrl+Shift+K"),
         Command(
