@@ -15,8 +15,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QToolButton
 
 from headstart.assembly import App
-from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.parts import PassagePart, text_part
 from headstart.core.chats.prompt_words import FOUND
+from headstart.core.chats.values import Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.knowledge.citations import Cited
 from headstart.core.knowledge.passages import passages_in
 from headstart.ui.kit.asking import Question
@@ -395,3 +396,35 @@ async def test_a_file_inside_a_folder_is_named_in_a_message(
         await ask(app, "tulips coolant litres")
         found = passages_in((await branch(app))[0].parts)
         assert {one.name for one in found} == {"pump.md"}, "the rest of the folder is not searched"
+
+
+async def test_a_passage_given_long_ago_is_still_opened_by_its_mark(
+    running: OpenApp, server: ScriptedServer, folder: Path
+) -> None:
+    async with running() as app:
+        await use(app, server)
+        server.script = [say("20.")]
+        await with_folder(app, folder)
+        await ask(app, "How much coolant does the pump hold?")
+        chat_id = app.controllers.open.id
+        last = (await branch(app))[-1]
+        more, parent = list[Message](), last.id
+        for number in range(90):
+            role = Role.ASSISTANT if number % 2 else Role.USER
+            text = "As said, it “holds 20 litres of coolant” [1]." if number == 89 else "And?"
+            parts, status = text_part(text), MessageStatus.COMPLETE
+            more.append(Message(new_id(), chat_id, parent, role, status, parts, now_ms()))
+            parent = more[-1].id
+        await app.services.branches._databases.run(chat_id, lambda store: store.messages.add(more))
+        app.controllers.branch.refresh(chat_id)
+        await app.controllers.settle()
+        app.window.new_chat()
+        await app.controllers.settle()
+        app.controllers.branch.open_chat(chat_id)
+        await app.controllers.settle()
+        items = app.window.transcript.column.items
+        assert len(items) < 90
+        await until(lambda: bool(marks(app)))
+        (mark,) = marks(app)
+        assert mark.state is Cited.FOUND
+        assert mark.part.name == "pump.md"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, Trouble
 from headstart.chat.databases import Databases
@@ -39,7 +41,7 @@ class Branches:
         if repaired:
             self._broadcast.tell(Trouble(told("order-repaired")))
         shown = [self._unsaved.get(message.id, message) for message in page.messages]
-        return BranchPage(shown, page.earlier, page.branches)
+        return replace(page, messages=shown)
 
     async def reach(self, chat_id: str, message_id: str) -> int | None:
         """Show the branch of a message; return the number of messages from it on, None if it is

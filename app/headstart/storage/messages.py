@@ -27,6 +27,7 @@ from headstart.core.chats.values import (
 )
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
+from headstart.storage.part_rows import chunks, passages_of, stored_parts, write_parts
 from headstart.storage.tables import rows
 from headstart.storage.tables.definitions import chats, journal, messages, parts, turns
 from headstart.storage.tables.rows import StoredPart
@@ -83,8 +84,8 @@ class MessageTable:
     def set_parts(self, message_id: str, new: Sequence[Part]) -> None:
         """Replace the parts of a message."""
         with self._engine.begin() as connection:
-            damaged = any(not part.is_sound for part in _stored(connection, message_id))
-            _write_parts(connection, message_id, joined(new), damaged)
+            damaged = any(not part.is_sound for part in stored_parts(connection, message_id))
+            write_parts(connection, message_id, joined(new), damaged)
 
     def branch(self, chat_id: str) -> list[Message]:
         """The chat's active messages from the root to the leaf, with parts and latest stats."""
@@ -101,7 +102,8 @@ class MessageTable:
             end = ids.index(before) if before in ids else len(ids)
             first = max(0, end - count) if count else 0
             values = self.values(connection, tree, ids[first:end])
-            return BranchPage(values, first, tree.leaves)
+            given = passages_of(connection, chat_id, ids[:first]) if first else ()
+            return BranchPage(values, first, tree.leaves, given)
 
     def get(self, message_id: str) -> Message | None:
         """One message; None if it does not exist."""
@@ -119,7 +121,7 @@ class MessageTable:
         by_id: dict[str, Row[Any]] = {}
         found: dict[str, list[tuple[Part, bool]]] = defaultdict(list)
         stats: dict[str, TurnStats | None] = {}
-        for chunk in _chunks(ids):
+        for chunk in chunks(ids):
             for row in connection.execute(select(messages).where(messages.c.id.in_(chunk))):
                 by_id[row.id] = row
             for row in connection.execute(
@@ -278,8 +280,8 @@ class MessageTable:
     ) -> None:
         """End a turn: its parts, stats and status in one transaction."""
         with self._engine.begin() as connection:
-            damaged = any(not part.is_sound for part in _stored(connection, message_id))
-            _write_parts(connection, message_id, joined(all_parts), damaged)
+            damaged = any(not part.is_sound for part in stored_parts(connection, message_id))
+            write_parts(connection, message_id, joined(all_parts), damaged)
             connection.execute(delete(journal).where(journal.c.message_id == message_id))
             chat_id = connection.execute(
                 update(messages)
@@ -306,7 +308,7 @@ class MessageTable:
                 ).scalars()
             )
             for message_id in left:
-                damaged = any(not part.is_sound for part in _stored(connection, message_id))
+                damaged = any(not part.is_sound for part in stored_parts(connection, message_id))
                 kept = [
                     rows.part_value(row)[0]
                     for table, order in ((parts, parts.c.position), (journal, journal.c.seq))
@@ -314,7 +316,7 @@ class MessageTable:
                         select(table).where(table.c.message_id == message_id).order_by(order)
                     )
                 ]
-                _write_parts(connection, message_id, joined(kept), damaged)
+                write_parts(connection, message_id, joined(kept), damaged)
                 connection.execute(delete(journal).where(journal.c.message_id == message_id))
                 connection.execute(
                     update(messages)
@@ -342,7 +344,7 @@ class MessageTable:
                 error=message.error,
             )
         )
-        _write_parts(connection, message.id, message.parts)
+        write_parts(connection, message.id, message.parts)
         tree = self._trees.get(message.chat_id)
         if tree is not None:
             tree.add(message.id, message.parent_id)
@@ -373,28 +375,3 @@ class MessageTable:
             connection.execute(
                 update(messages).where(messages.c.id == parent_id).values(active_child_id=child_id)
             )
-
-
-def _stored(connection: Connection, message_id: str) -> list[StoredPart]:
-    found = connection.execute(select(parts).where(parts.c.message_id == message_id))
-    return [rows.stored_part(row._asdict()) for row in found]
-
-
-def _write_parts(
-    connection: Connection, message_id: str, new: Sequence[Part], damaged: bool = False
-) -> None:
-    """`damaged`: the old parts were damaged, and the new ones stay marked as such."""
-    connection.execute(delete(parts).where(parts.c.message_id == message_id))
-    values = [
-        {"message_id": message_id, "position": position, **rows.part_row(part)}
-        for position, part in enumerate(new)
-    ]
-    if values:
-        if damaged and all(rows.stored_part(value).is_sound for value in values):
-            values[0]["digest"] = 0
-        connection.execute(insert(parts), values)
-
-
-def _chunks(ids: Sequence[str], size: int = 500) -> Iterable[Sequence[str]]:
-    """Slices below SQLite's limit on bound variables."""
-    return (ids[start : start + size] for start in range(0, len(ids), size))

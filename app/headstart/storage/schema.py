@@ -18,7 +18,7 @@ from headstart.storage.rescue.copies import KEPT_BEFORE_MIGRATION, copy_database
 from headstart.storage.tables import search as search_tables
 from headstart.storage.tables.definitions import metadata
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 HEAD = REVISIONS[-1]
 # identical to Alembic's
 _VERSION = """CREATE TABLE alembic_version (

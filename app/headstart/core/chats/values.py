@@ -12,7 +12,14 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from headstart.core.chats.parts import OtherPart, Part, ReasoningPart, WrittenPart, text_of
+from headstart.core.chats.parts import (
+    OtherPart,
+    Part,
+    PassagePart,
+    ReasoningPart,
+    WrittenPart,
+    text_of,
+)
 from headstart.core.settings.schema import ChatOptions
 from headstart.core.told import Told
 from headstart.core.wording import say
@@ -169,11 +176,12 @@ PAGE = 50
 
 class BranchPage(Struct, frozen=True):
     """A part of a branch, the number of messages before it, and the number of the chat's
-    branches."""
+    branches. `given`: the passages of files that the messages before it were given."""
 
     messages: list[Message]
     earlier: int
     branches: int = 1
+    given: tuple[PassagePart, ...] = ()
 
 
 class Chat(Struct, frozen=True):

@@ -17,6 +17,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    text,
 )
 
 metadata = MetaData()
@@ -88,6 +89,7 @@ parts = Table(
     Column("data", Text),
     Column("blob", Text),
     Index("ix_parts_blob", "blob"),
+    Index("ix_parts_passages", "message_id", sqlite_where=text("kind = 'passage'")),
 )
 
 turns = Table(

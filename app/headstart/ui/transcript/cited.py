@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -66,10 +66,16 @@ class ChatCitations:
     def __init__(self) -> None:
         # passages by number, and the messages that have them
         self._passages: dict[int, PassagePart] = {}
+        self._earlier: dict[int, PassagePart] = {}
         self._state: tuple[int, str, int] = (0, "", 0)
         self._marks: WeakKeyDictionary[
             QTextDocument, tuple[str, dict[int, PassagePart], list[CitedMark]]
         ] = WeakKeyDictionary()
+
+    def set_earlier(self, passages: Iterable[PassagePart]) -> None:
+        """The passages of messages that are not loaded."""
+        self._earlier = {part.number: part for part in passages}
+        self._state = (0, "", 0)
 
     def marks(self, document: QTextDocument, items: Sequence[HasMessage]) -> list[CitedMark]:
         """The marks in a document of the chat with these messages."""
@@ -88,7 +94,7 @@ class ChatCitations:
         state = (len(items), items[-1].message.id if items else "", parts)
         if state != self._state:
             self._state = state
-            self._passages = {
+            self._passages = self._earlier | {
                 part.number: part
                 for item in items
                 for part in item.message.parts

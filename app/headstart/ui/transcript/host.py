@@ -61,7 +61,7 @@ class Host(QObject):
         self.highlighter = Highlighter(self)
         self.highlighter.parsed.connect(self._on_parsed)
         self.hovered_link = ""
-        self._citing = ChatCitations()
+        self.citing = ChatCitations()
         # an image of a message, if loaded; otherwise it is fetched
         self.thumbnails: Callable[[ImagePart, QSize], QImage | None] = lambda _part, _size: None
 
@@ -93,7 +93,7 @@ class Host(QObject):
     def cited_in(self, block: TextBlock) -> list[CitedMark]:
         if not isinstance(block.parentWidget(), MessageWidget):
             return []
-        return self._citing.marks(block.document, self._column.items)
+        return self.citing.marks(block.document, self._column.items)
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None:
         self._area.setFocus(Qt.FocusReason.MouseFocusReason)

@@ -27,6 +27,7 @@ def connect(
     branch, reply, talk = controllers.branch, controllers.reply, controllers.conversation
 
     def show(_chat: Chat, page: BranchPage, same_chat: bool) -> None:
+        view.host.citing.set_earlier(page.given)
         view.set_branch(page.messages, same_chat, page.earlier)
 
     view.host.commands = commands.message
