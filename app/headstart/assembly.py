@@ -12,6 +12,7 @@ from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from headstart.chat.changes import FoldersChanged
 from headstart.chat.services import Services
 from headstart.core.events import NoticeKind
 from headstart.core.knowledge.pinned import folder_owner
@@ -107,6 +108,8 @@ def _start(window: MainWindow, controllers: Controllers, services: Services) -> 
         services.serving.begin()
         window.transcript.host.highlighter.prepare()
 
+    # a folder of chats that is removed gives its documents up
+    services.broadcast.on(FoldersChanged, lambda _change: services.knowledge.knowledge.tidy(owners))
     controllers.chat_list.listed.connect(wake, Qt.ConnectionType.SingleShotConnection)
     controllers.start()
 

@@ -142,3 +142,36 @@ def test_a_turn_gives_way_while_its_model_loads(starter: ModelRef, tmp_path: Pat
     assert isinstance(events[-1], Finished)
     assert events[-1].stats.generated_tokens == 8
     engine.stop()
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_a_document_keeps_nothing_of_the_questions_to_it(
+    family: str, starter: ModelRef, tmp_path: Path
+) -> None:
+    """The records of a document are those of its own words, whatever it was asked, also after a
+    stop in the middle; each question begins from them."""
+    engine = begin(family, starter, tmp_path)
+    owner = "document:ab:cd"
+    engine.storage.submit(lambda store: store.sessions.use(owner, "report.pdf")).result()
+    text = system(prose(600, 1))
+    kept: list[set[tuple[int, bytes]]] = []
+    for number in range(3):
+        words = f"secret {number} {prose(30, number + 2)}"
+        found = engine.ask(owner, [text, user(words)], 12, served=True, beginning_only=True)
+        assert (found.stats.prompt_tokens - found.reused < 90) == bool(number)
+        # another chat is next: what the document may have is saved
+        engine.ask(engine.chat(f"{number}" * 32), [user("Hello.")])
+        engine.leave()
+        records = engine.storage.submit(lambda store: store.prefixes.load()).result()
+        mine = {key for chat, key in records.uses if chat == owner}
+        kept.append({(one.end, one.key) for one in records.records if one.key in mine})
+        if number == 1:
+            engine.restart()
+    assert kept[0]
+    assert kept[0] == kept[1] == kept[2]
+    assert max(end for end, _ in kept[0]) < found.stats.prompt_tokens
+    traces = engine.storage.submit(lambda store: store.prefixes.load_trace(owner)).result()
+    tokens = engine.storage.submit(lambda store: store.prefixes.load_reply_tokens(owner)).result()
+    assert traces is None
+    assert tokens == []
+    engine.stop()

@@ -5,10 +5,12 @@ notes with places, one answer; stopped, asked once more, and read from stored st
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from llama_cpp import Llama
 
 from headstart.assembly import App
 from headstart.chat.answering.loading import Loader
@@ -19,13 +21,14 @@ from headstart.core.events import DocumentsRead, GenerationEvent, Prefilling
 from headstart.core.knowledge.citations import Cited
 from headstart.core.knowledge.passages import passages_in
 from headstart.core.knowledge.survey import document_owner, is_document, shared_texts
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.ui.knowledge.survey_sheet import SurveySheet
 from headstart.ui.transcript.part_boxes import PassagesBox
 from tests.conftest import OpenApp, until
-from tests.e2e.test_knowledge_window import marks, picture, say, with_folder
 from tests.e2e.test_tools_window import use
 from tests.support.driver import ask, branch, reply_done, use_sampling
+from tests.support.knowledge_window import marks, picture, say, with_folder
 from tests.support.scripted_server import Answer, Asked, Handler, ScriptedServer
 
 QUESTION = "How much does the tank hold?"
@@ -329,3 +332,47 @@ async def test_the_prompt_cache_lists_whole_documents(running: OpenApp, folder: 
         assert sum("a pump.md" in one for one in rows) == 1
         assert sum("b garden.txt" in one for one in rows) == 1
         await picture(app, "sizes")
+
+
+async def test_a_private_chat_leaves_nothing_of_its_questions(
+    running: OpenApp, folder: Path
+) -> None:
+    """Neither by itself nor under the name of the chat that asks the same documents next."""
+    async with running() as app:
+        use_sampling(app)
+        await with_folder(app, folder)
+        app.window.new_chat(private=True)
+        await app.controllers.settle()
+        app.window.knowledge.switch_on(str(folder))
+        await app.controllers.settle()
+        await asked_every(app, "zyzzyva quokka axolotl?")
+        await reply_done(app)
+        assert (await app.services.prefixes.owners()) == set()
+        use_ = await app.services.prefixes.use()
+        assert use_ is not None
+        assert use_.names == {}
+        app.window.new_chat()
+        await app.controllers.settle()
+        app.window.knowledge.switch_on(str(folder))
+        await app.controllers.settle()
+        await asked_every(app, "How much does the tank hold?")
+        await reply_done(app)
+        private = [one for one in await app.services.prefixes.owners() if ":alone:" in one]
+        assert private == []
+    async with running() as app:
+        state = await app.parts.storage.run(lambda store: store.prefixes.load())
+        model = await app.services.models.of_chat(app.controllers.open.chat)
+        assert isinstance(model, ModelRef)
+        secret, open_words = (
+            _tokens(model, words) for words in ("zyzzyva quokka axolotl", " does the tank hold")
+        )
+        stored = b"".join(one.tokens for one in state.records)
+        assert open_words in stored
+        assert secret not in stored
+
+
+def _tokens(model: ModelRef, words: str) -> bytes:
+    """The tokens of words, as records have them."""
+    vocabulary = Llama(str(model.path), vocab_only=True, verbose=False)
+    found = vocabulary.tokenize(words.encode(), add_bos=False, special=False)
+    return array("i", found).tobytes()

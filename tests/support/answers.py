@@ -73,7 +73,8 @@ def stats(finish: FinishReason = FinishReason.END) -> TurnStats:
 
 class Answer:
     """A reply that is written piece by piece; `hold` keeps its end back until it is stopped.
-    `calls`: tools that it calls at its end, with their arguments."""
+    `calls`: tools that it calls at its end, with their arguments; `ends`: another end than
+    usual."""
 
     def __init__(
         self,
@@ -81,7 +82,9 @@ class Answer:
         hold: bool = False,
         fails: str = "",
         calls: Sequence[tuple[str, str]] = (),
+        ends: FinishReason | Told | None = None,
     ) -> None:
+        self._ends = ends
         self._pieces = pieces
         self._calls = calls
         self._fails = fails
@@ -101,10 +104,13 @@ class Answer:
             call = TextPiece(PartKind.TOOL_CALL, arguments, Origin.TARGET, name, number)
             yield TextAdded((call,), 1, 0.1)
         await self._stopped.wait()
+        if isinstance(self._ends, Told):
+            yield Failed(self._ends)
+            return
         yield (
             Failed(told("as-written", message=self._fails, remedy=""))
             if self._fails
-            else Finished(stats(self._finish))
+            else Finished(stats(self._ends or self._finish))
         )
 
 

@@ -33,13 +33,14 @@ from headstart.core.told import told
 
 class _Question(Struct, frozen=True):
     """A question to be stored. `every`: each document of the chat is asked; `fresh`: the chat is
-    stored with it."""
+    stored with it; `edited`: it was asked before, and its documents may be gone."""
 
     chat: Chat
     text: str
     others: tuple[OtherPart, ...] = ()
     every: bool = False
     fresh: bool = False
+    edited: bool = False
 
 
 class Conversation:
@@ -86,7 +87,7 @@ class Conversation:
             model = await self._answering.model_of(chat)
             others = without_files(message.others)
             every = any(isinstance(one, CoveragePart) for one in message.parts)
-            await self._ask(_Question(chat, text, others, every), before, model)
+            await self._ask(_Question(chat, text, others, every, edited=True), before, model)
         if not before:
             title = title_from(text)
             await self._databases.change(
@@ -165,12 +166,14 @@ class Conversation:
         found = PassageSearch()
         if asked.every:
             documents = await answering.surveying.documents(chat, model.key)
-            if not documents:
+            if not documents and not asked.edited:
                 raise EnvironmentProblem("survey-without-documents")
-        else:
+        if not documents:
             found = await answering.passages.find(chat, before, asked.text, model)
         parent = before[-1].id if before else None
-        question = new_question(chat.id, parent, asked.text, (*found.parts, *asked.others))
+        # it is known as a question to every document, whatever happens from here on
+        files = (CoveragePart(len(documents)),) if documents else found.parts
+        question = new_question(chat.id, parent, asked.text, (*files, *asked.others))
         answer = open_reply(chat.id, question.id, model)
         created = chat if asked.fresh else None
         await self._databases.run(

@@ -143,6 +143,7 @@ def local_request(
         reply_key=asked.reply_id,
         retention=decide(settings, asked.chat),
         served=asked.beside,
+        beginning_only=asked.beside,
         shared=shared_texts(asked.documents, wanted.model.key),
     )
 

@@ -128,6 +128,8 @@ class GenerationRequest(Struct, frozen=True):
     plain: str = ""
     # whole documents, in their order
     shared: tuple[SharedText, ...] = ()
+    # only what stands before the question is kept: the owner is a document, not a chat
+    beginning_only: bool = False
 
     @property
     def owner(self) -> str | None:

@@ -56,6 +56,8 @@ class Resident(Struct):
     # since the last reply: tokens restored, and tokens prefilled ahead of a request
     restored: Restored = field(default_factory=Restored)
     ahead: int = 0
+    # tokens from the beginning that may be saved; 0: all
+    limit: int = 0
     # tokens from the beginning that were prefilled in whole slices; see `Prefiller.whole_slices`
     in_slices: int = 0
     # whether chunks, or the tail, are still to be saved, and the time of the last change
@@ -67,6 +69,10 @@ class Resident(Struct):
     def owner(self) -> str | None:
         """The chat that may have this on disk."""
         return owner_of(self.chat_id, self.retention)
+
+    def save_only(self, limit: int) -> None:
+        """Have so many tokens from the beginning saved; 0: all."""
+        self.limit = limit
 
     def touched(self) -> None:
         self.unsaved = self.tail_unsaved = True
@@ -123,14 +129,19 @@ class Prefiller:
                     self.prefix_cache.expect(chat_id)
             if self.draft is not None:
                 self.draft.begin_chat()
-            resident.restored, resident.ahead = Restored(), 0
+            resident.restored, resident.ahead, resident.limit = Restored(), 0, 0
             resident.chat_id, resident.retention = None, Retention.NOTHING
         else:
             resident.retention = retention
 
-    def share(self, ends: tuple[tuple[str, int], ...]) -> None:
-        """Note the owners of the beginning of this chat's prompt, and the tokens up to their
-        ends."""
+    def piece(self, token: int) -> bytes:
+        """The bytes of a token's text."""
+        return self._decoder.piece(token)
+
+    def share(self, ends: tuple[tuple[str, int], ...], limit: int) -> None:
+        """Note the owners of the beginning of this chat's prompt, and the tokens up to their ends;
+        `limit`: tokens that may be saved, 0 for all."""
+        self.resident.save_only(limit)
         if self.prefix_cache is not None:
             self.prefix_cache.share(ends)
 
@@ -295,14 +306,17 @@ class Prefiller:
         tokens: Sequence[int] = resident.tokens
         if self.whole_slices:
             tokens = tokens[: resident.in_slices]
+        limited = resident.limit > 0
+        if limited:
+            tokens = tokens[: resident.limit]
         if tail and owner is not None:
-            work = prefix_cache.save_tail(tokens, owner)
+            work = prefix_cache.save_tail(tokens, owner, marks=not limited)
         else:
-            work = prefix_cache.save(tokens, owner)
+            work = prefix_cache.save(tokens, owner, marks=not limited)
         for _ in work:
             if stop.stopped:
                 return False
-        if self.draft is not None:
+        if self.draft is not None and not limited:
             for _ in self.draft.save_prefix(resident.chat_id, owner, tail):
                 if stop.stopped:
                     return False

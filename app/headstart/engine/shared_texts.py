@@ -1,13 +1,35 @@
-"""Ends of shared texts in a prompt: whole documents that stand first. Engine thread.
+"""Owners of the beginning of a prompt, and what may be kept of it. Engine thread.
 
-They name the owners of records only, so an end may be a token off.
+The ends of whole documents name the owners of records only: one may be a token off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from headstart.core.requests import SharedText
+from headstart.core.requests import GenerationRequest, PromptMessage, SharedText
+from headstart.engine.prefill import Prefiller
+from headstart.engine.prefill_ahead import sure_tokens
+from headstart.engine.prompt import PromptEncoder
+
+
+def share_beginning(
+    prefiller: Prefiller,
+    encoder: PromptEncoder,
+    request: GenerationRequest,
+    kept: Sequence[PromptMessage],
+    prompt: tuple[str, list[int]],
+) -> None:
+    """Note who owns the beginning of a prompt, and what may be saved of it: nothing of the
+    question, if the owner is a document. `prompt`: as text and tokens."""
+    limit = 0
+    if request.beginning_only:
+
+        def encode(messages: Sequence[PromptMessage]) -> list[int]:
+            return encoder.encode(encoder.render(messages, request.thinking, request.tools))
+
+        limit = max(1, len(sure_tokens(encode, kept[:-1], "")))
+    prefiller.share(shared_ends(request.shared, *prompt, prefiller.piece), limit)
 
 
 def shared_ends(

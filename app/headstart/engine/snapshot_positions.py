@@ -35,7 +35,7 @@ def snapshot_positions(
         return encoder.encode(encoder.render(messages, request.thinking, request.tools))
 
     users = [index for index, message in enumerate(kept) if message.role is Role.USER]
-    found = [total]
+    found = [] if request.beginning_only else [total]
     if users:
         found.append(len(sure_tokens(encode, kept[: users[-1]], "")))
     if request.served and users:

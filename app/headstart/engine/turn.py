@@ -38,7 +38,7 @@ from headstart.engine.prefill import Prefiller
 from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reply_emitter import ReplyEmitter
-from headstart.engine.shared_texts import shared_ends
+from headstart.engine.shared_texts import share_beginning
 from headstart.engine.snapshot_positions import snapshot_positions
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.sources import Drawing
@@ -83,7 +83,7 @@ class Turn:
         self._encoder = encoder = parts.encoder
         self._prefiller = prefiller = parts.prefiller
         self._resident = prefiller.resident
-        self._tracer = parts.tracer
+        self._tracer = None if request.beginning_only else parts.tracer
         self._rules = parts.rules
         self._request = request
         self._emit = emit
@@ -148,7 +148,7 @@ class Turn:
             self._account.rendered(len(found[1]))
         else:
             self._fitting.begin_at(self._paused.start)
-        self._prefiller.share(shared_ends(self._request.shared, *found, self._decoder.piece))
+        share_beginning(self._prefiller, self._encoder, self._request, self._fitting.kept, found)
         stream.follow(*self._fitting.start)
         for token in self._generated:
             # its text was passed on before the turn gave way

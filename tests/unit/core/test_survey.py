@@ -16,6 +16,8 @@ from headstart.core.knowledge.pinned import DocumentText, with_documents
 from headstart.core.knowledge.survey import (
     Stretch,
     SurveyDocument,
+    begin_of,
+    document_begin,
     document_owner,
     fitted,
     is_document,
@@ -190,3 +192,31 @@ def test_the_ends_of_documents_are_found_in_their_prompt(texts: list[str]) -> No
     # alone, a document has the state that a question to it computes
     assert shared[0].owner == document_owner(documents[0].digest, "model")
     assert shared_ends((), rendered, [1], lambda _token: b"") == ()
+
+
+@given(st.integers(1, 60_000), st.integers(1, 60_000), st.integers(500, 60_000))
+def test_a_smaller_stretch_is_always_smaller(words: int, tokens: int, size: int) -> None:
+    """What was counted may be a part of the prompt: it must not be asked for ever."""
+    stretch = Stretch(1, 1, 0, "word " * words)
+    before = about_tokens(stretch.text)
+    for facts in ({"tokens": tokens, "size": size}, {}, {"tokens": 0, "size": size}):
+        assert smaller_stretch(stretch, facts) < max(1, before)
+
+
+def test_many_notes_are_fitted_in_no_time() -> None:
+    """The time is linear: at ten times as many the window would stand still for minutes."""
+    note = PassagePart(1, "a.txt", "quoted", note="word " * 30)
+    kept, short = fitted([note] * 60_000, 4_000)
+    assert len(kept) + short == 60_000
+
+
+def test_a_private_chat_shares_a_document_with_nobody() -> None:
+    alone = document_owner("ab" * 32, "m", None, "chat")
+    assert is_document(alone)
+    assert alone != document_owner("ab" * 32, "m")
+    assert begin_of(alone) == document_begin("ab" * 32) == begin_of(document_owner("ab" * 32, "m"))
+
+
+def test_only_some_names_of_unread_documents_stand_in_the_prompt() -> None:
+    shown = label(CoveragePart(2_000, 0, 0, tuple(f"{n}.pdf" for n in range(2_000))))
+    assert shown.endswith("19.pdf, and 1980 more")

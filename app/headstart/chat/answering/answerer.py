@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from headstart.chat.agent.stream import AgentStream, ToolDesk
 from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.knowledge.survey import Surveying
+from headstart.chat.knowledge.survey_stream import SurveyStream
 from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked
@@ -108,9 +109,8 @@ class Answering:
     ) -> ReplyStream:
         """Begin a reply over notes on whole documents, each read for the question."""
         one = _One(self._answerers[type(model)], model)
-        return self.surveying.stream(
-            asked, model, documents, (one.answer, lambda now: self.answer(model, now))
-        )
+        asks = one.answer, lambda now: self.answer(model, now)
+        return SurveyStream(self.surveying, asked, model, documents, asks)
 
 
 class _One:

@@ -73,7 +73,8 @@ class Indexing:
     def is_whole(self, sources: Iterable[str]) -> bool:
         """True if all of these sources were looked at, and read."""
         states = [self.states.get(one, SourceState(one)) for one in sources]
-        return not self._waiting and all(one.looked_at and not one.waiting for one in states)
+        looked = (one.looked_at or one.away or one.problem is not None for one in states)
+        return not self._waiting and all(looked) and not any(one.waiting for one in states)
 
     async def settled(self) -> None:
         """Wait until every source is up to date."""

@@ -6,6 +6,7 @@ On the event loop's thread. Sources are in the settings; the index can be delete
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,8 @@ from headstart.core.knowledge.values import SourceState
 from headstart.core.text.whole import is_text
 from headstart.knowledge.scan import scan
 from headstart.storage.knowledge.index import KnowledgeIndex
+
+log = logging.getLogger(__name__)
 
 # files of a folder from which on the user is asked before they are read
 MANY = 2_000
@@ -99,11 +102,21 @@ class Knowledge:
         folders keep."""
         self.look()
         self.meaning.go_on()
+        self.tidy(owners)
+
+    def tidy(self, owners: Callable[[], Awaitable[Mapping[str, Sequence[str]]]]) -> None:
+        """Remove what no setting and no owner names any more."""
         if self._index.exists:
             self._background.run(self._tidy(owners))
 
     async def _tidy(self, owners: Callable[[], Awaitable[Mapping[str, Sequence[str]]]]) -> None:
-        known = await owners()
+        try:
+            await self._remove_unnamed(await owners())
+        except EnvironmentProblem as problem:
+            # the program ends, or a disk refuses: the next start tries it
+            log.info("the index was not tidied: %s", problem.for_log)
+
+    async def _remove_unnamed(self, known: Mapping[str, Sequence[str]]) -> None:
         for owner, digests in known.items():
             # a folder may have another name now
             for digest in digests:

@@ -98,9 +98,13 @@ def make_knowledge(
 
     broadcast.on(KnowledgeChanged, on_settled)
 
+    async def forget(chat_id: str) -> None:
+        await knowledge.unpin(chat_id)
+        on_settled(KnowledgeChanged(""))
+
     def on_chat(change: ChatChanged) -> None:
         if change.what is What.PURGED:
-            background.run(knowledge.unpin(change.chat_id))
+            background.run(forget(change.chat_id))
 
     broadcast.on(ChatChanged, on_chat)
     pictures = PagePictures(background)

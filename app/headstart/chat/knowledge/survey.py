@@ -7,13 +7,11 @@ notes become parts of the question's message, as found passages do.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged
@@ -24,37 +22,24 @@ from headstart.chat.knowledge.pinning import Pinning
 from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
-from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, new_question
 from headstart.core.chats.attachments import about_tokens
-from headstart.core.chats.parts import CoveragePart, Part, PartKind, PassagePart
-from headstart.core.chats.values import Chat, FinishReason, Message, TurnStats, new_id, now_ms
+from headstart.core.chats.parts import CoveragePart, Part, PassagePart
+from headstart.core.chats.prompt_words import prompt_text
+from headstart.core.chats.values import Chat, Message, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import (
-    DocumentsRead,
-    Failed,
-    Finished,
-    GenerationEvent,
-    Prefilling,
-    TextAdded,
-)
-from headstart.core.knowledge.passages import passages_in
 from headstart.core.knowledge.pinned import DocumentText
 from headstart.core.knowledge.survey import (
     INSTRUCTIONS,
-    NOTE_TOKENS,
     Stretch,
     SurveyDocument,
+    begin_of,
     document_begin,
     document_owner,
-    fitted,
     is_document,
-    noted,
     room_for_notes,
     shared_texts,
-    smaller_stretch,
-    stretch_tokens,
-    stretches,
+    whole_owner,
 )
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.retention import Retention, decide
@@ -64,13 +49,7 @@ from headstart.core.settings.schema import ChatOptions, SamplingChoice
 
 log = logging.getLogger(__name__)
 
-# tokens of a stretch below which a document is given up
-_LEAST_STRETCH = 400
-# problems of a prompt that one with a smaller stretch may not have
-_TOO_LONG = frozenset(("message-too-long", "chat-too-long", "system-prompt-too-long"))
-
 P = TypeVar("P", bound=Part)
-Ask = Callable[[Asked], Awaitable[ReplyStream]]
 
 
 class SurveyPlan(Struct, frozen=True):
@@ -118,13 +97,11 @@ class Surveying:
         model = await self._costs.model(chat)
         key = chat.model or "" if model is None else model.key
         documents = await self.documents(chat, key)
-        owners = tuple(await self._prefixes.owners())
-
-        def is_kept(document: SurveyDocument) -> bool:
-            begins = document_owner(document.digest, key)
-            return any(one.startswith(begins) for one in owners)
-
-        kept = frozenset(one.digest for one in documents if is_kept(one))
+        # without the numbers of parts
+        owners = {whole_owner(one) for one in await self._prefixes.owners()}
+        kept = frozenset(
+            one.digest for one in documents if document_owner(one.digest, key) in owners
+        )
         new = sum(one.tokens for one in documents if one.digest not in kept)
         return SurveyPlan(tuple(documents), kept, new, await self._costs.cost(chat, new))
 
@@ -157,14 +134,18 @@ class Surveying:
         owners = [one for one in named if is_document(one)]
         if not owners:
             return
-        kept = tuple(document_begin(one) for one in await self._searching.digests())
-        gone = [one for one in owners if not one.startswith(kept)]
+        kept = {document_begin(one) for one in await self._searching.digests()}
+        gone = [one for one in owners if begin_of(one) not in kept]
         for owner in gone:
             await self._prefixes.forget(owner)
         if gone:
             await storage.run(lambda store: store.sessions.forget(gone))
 
-    async def text(self, document: SurveyDocument) -> str | None:
+    async def text(self, chat: Chat, document: SurveyDocument) -> str | None:
+        """The text of a document; None if it is gone, or its folder was removed meanwhile."""
+        pinned = any(one.digest == document.digest for one in self._pinning.documents(chat))
+        if not pinned and document.source not in self._preferences.current.knowledge.sources:
+            return None
         return await self._pinning.text(document.pinned)
 
     def context(self, model: AnyModel) -> int:
@@ -172,6 +153,20 @@ class Surveying:
         if isinstance(model, ServerModel):
             return model.context_length
         return self._contexts().get(model.key, 0)
+
+    def room(self, asked: Asked, model: AnyModel, documents: Sequence[SurveyDocument]) -> int:
+        """Tokens for all notes of a question, the last message of `asked`."""
+        *before, question = asked.branch
+        used = tokens_of(before) + about_tokens(prompt_text(without_files(question.parts)))
+        if not any(one.stats is not None for one in before):
+            # nothing has counted what stands before the first question
+            pinned = {one.digest for one in self._pinning.documents(asked.chat)}
+            used += sum(one.tokens for one in documents if one.digest in pinned)
+            chosen = effective(
+                self._preferences.current, asked.chat.options, model.key, above=asked.chat.above
+            )
+            used += about_tokens(chosen.system_prompt)
+        return room_for_notes(self.context(model), used)
 
     async def store(self, chat: Chat, question: Message) -> None:
         """Store the notes so far with the question, and show them."""
@@ -181,17 +176,18 @@ class Surveying:
         self._broadcast.tell(BranchChanged(chat.id))
 
     async def request(
-        self, asked: Asked, model: AnyModel, document: SurveyDocument, stretch: Stretch
+        self, asked: Asked, model: AnyModel, document: SurveyDocument, stretch: Stretch, most: int
     ) -> Asked:
-        """The question of `asked` to one document, as a chat of its own that is never stored."""
-        chat, question = asked.chat, asked.branch[-1]
+        """The question of `asked` to one document, as a chat of its own that is never stored.
+        `most`: tokens of the answer."""
+        question = asked.branch[-1]
+        # the user may have switched the disk off meanwhile
+        chat = await self._databases.chat(asked.chat.id) or asked.chat
         settings = self._preferences.current
         chosen = effective(settings, chat.options, model.key, above=chat.above)
         options = ChatOptions(
             system_prompt=INSTRUCTIONS,
-            sampling=SamplingChoice(
-                temperature=0.0, max_tokens=NOTE_TOKENS, stop=(), bias=(), schema=""
-            ),
+            sampling=SamplingChoice(temperature=0.0, max_tokens=most, stop=(), bias=(), schema=""),
             when_full="stop",
             thinking="off",
             speculation=chosen.speculation,
@@ -200,9 +196,11 @@ class Surveying:
             keep_on_disk=chat.options.keep_on_disk,
         )
         now, name = now_ms(), stretch.named(document.name)
-        owner = document_owner(document.digest, model.key, stretch)
+        stored = decide(settings, chat) is Retention.DISK
+        alone = "" if stored else chat.id
+        owner = document_owner(document.digest, model.key, stretch, alone)
         own = Chat(owner, name, now, now, model=chat.model, options=options, private=chat.private)
-        if decide(settings, own) is Retention.DISK:
+        if stored and isinstance(model, ModelRef):
             names = {owner: f"{name} · {model.name}"}
             await self._databases.on_disk.run(lambda store: store.sessions.use_all(names))
         words = question_of(asked.branch[:-1], question.text)
@@ -213,153 +211,6 @@ class Surveying:
             documents=(DocumentText(name, stretch.text),),
             beside=True,
         )
-
-    def stream(
-        self,
-        asked: Asked,
-        model: AnyModel,
-        documents: Sequence[SurveyDocument],
-        asks: tuple[Ask, Ask],
-    ) -> ReplyStream:
-        """The reply to a question, the last message of `asked`, over all documents. `asks`: how one
-        document is asked, and how the answer over all notes is."""
-        return _SurveyStream(self, asked, model, documents, asks)
-
-
-class _SurveyStream:
-    """A `ReplyStream`."""
-
-    def __init__(
-        self,
-        desk: Surveying,
-        asked: Asked,
-        model: AnyModel,
-        documents: Sequence[SurveyDocument],
-        asks: tuple[Ask, Ask],
-    ) -> None:
-        self._desk = desk
-        self._asked = asked
-        self._model = model
-        self._documents = documents
-        self._ask, self._answer = asks
-        self._stream: ReplyStream | None = None
-        self._cancelled = False
-        self._notes: list[PassagePart] = []
-        self._read = self._found = 0
-        self._unread: list[str] = []
-        given = (one for message in asked.branch[:-1] for one in passages_in(message.parts))
-        self._number = max((one.number for one in given), default=0) + 1
-
-    def cancel(self) -> None:
-        self._cancelled = True
-        if self._stream is not None:
-            self._stream.cancel()
-
-    async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
-        try:
-            async for event in self._events():
-                yield event
-        except EnvironmentProblem as problem:
-            yield Failed(problem.told)
-
-    async def _events(self) -> AsyncIterator[GenerationEvent]:
-        total = len(self._documents)
-        for number, document in enumerate(self._documents):
-            yield DocumentsRead(number, total, document.name)
-            async for event in self._read_whole(document):
-                if isinstance(event, Prefilling):
-                    share = event.done / max(1, event.total)
-                    yield DocumentsRead(number, total, document.name, share)
-                    continue
-                yield event
-                if isinstance(event, Failed):
-                    return
-            if self._cancelled:
-                break
-            await self._store()
-        if self._cancelled:
-            yield Finished(TurnStats(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0))
-            return
-        yield DocumentsRead(total, total)
-        await self._store(self._room)
-        self._stream = await self._answer(self._asked)
-        if self._cancelled:
-            # meanwhile
-            self._stream.cancel()
-        async for event in self._stream:
-            yield event
-
-    async def _read_whole(self, document: SurveyDocument) -> AsyncIterator[GenerationEvent]:
-        """Read a document, in stretches if it is longer than the context. Its notes count once all
-        of it was read."""
-        text = await self._desk.text(document)
-        if not text:
-            self._unread.append(document.name)
-            return
-        most = stretch_tokens(self._desk.context(self._model))
-        while not self._cancelled:
-            notes: list[PassagePart] = []
-            failed: Failed | None = None
-            for stretch in await asyncio.to_thread(stretches, text, most, document.paged):
-                pieces: list[str] = []
-                async for event in self._read_stretch(document, stretch):
-                    if isinstance(event, TextAdded):
-                        pieces += [one.text for one in event.pieces if one.kind is PartKind.TEXT]
-                    elif isinstance(event, Failed):
-                        failed = event
-                    elif not isinstance(event, Finished):
-                        yield event
-                if failed is not None or self._cancelled:
-                    break
-                at = self._number + len(notes)
-                notes += await asyncio.to_thread(
-                    noted, document, text, stretch, "".join(pieces), at
-                )
-            if self._cancelled:
-                return
-            if failed is None:
-                self._keep(notes)
-                return
-            if failed.told.code not in _TOO_LONG:
-                yield failed
-                return
-            most = smaller_stretch(stretch, failed.told.facts)
-            if most < _LEAST_STRETCH:
-                self._unread.append(document.name)
-                return
-
-    async def _read_stretch(
-        self, document: SurveyDocument, stretch: Stretch
-    ) -> AsyncIterator[GenerationEvent]:
-        asked = await self._desk.request(self._asked, self._model, document, stretch)
-        self._stream = await self._ask(asked)
-        if self._cancelled:
-            # meanwhile
-            self._stream.cancel()
-        async for event in self._stream:
-            yield event
-
-    def _keep(self, notes: Sequence[PassagePart]) -> None:
-        self._read += 1
-        self._found += bool(notes)
-        self._notes += notes
-        self._number += len(notes)
-
-    @property
-    def _room(self) -> int:
-        return room_for_notes(self._desk.context(self._model), tokens_of(self._asked.branch[:-1]))
-
-    async def _store(self, room: int | None = None) -> None:
-        """Store the notes so far with the question; at the end those for which there is room."""
-        notes, short = (self._notes, 0) if room is None else fitted(self._notes, room)
-        coverage = CoveragePart(
-            len(self._documents), self._read, self._found, tuple(self._unread), short
-        )
-        branch = self._asked.branch
-        parts: tuple[Part, ...] = (coverage, *notes, *without_files(branch[-1].parts))
-        question = replace(branch[-1], parts=parts)
-        self._asked = replace(self._asked, branch=(*branch[:-1], question))
-        await self._desk.store(self._asked.chat, question)
 
 
 def without_files(parts: Sequence[P]) -> tuple[P, ...]:

@@ -7,7 +7,7 @@ found by every later question, and by every chat that pins it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,8 +32,9 @@ _SHARE, _USUAL = 0.5, 4_000
 # tokens that stay free for the answer
 _REST = 1_024
 # estimated tokens of a stretch as a share of the context: most texts have fewer, and one that has
-# more is cut once its tokens were counted; where the context is unknown, their number
-_FILLED, _STRETCH = 1.1, 6_000
+# more is cut once its tokens were counted; where nobody counts; where the context is unknown, their
+# number
+_FILLED, _SURE, _STRETCH = 1.1, 0.65, 6_000
 # the share of the context that a counted stretch fills
 _COUNTED = 0.8
 _NOTHING = "nothing"
@@ -79,11 +80,14 @@ class Stretch(Struct, frozen=True):
         return name if self.total == 1 else f"{name}, part {self.number} of {self.total}"
 
 
-def document_owner(digest: str, model_key: str, stretch: Stretch | None = None) -> str:
+def document_owner(
+    digest: str, model_key: str, stretch: Stretch | None = None, alone: str = ""
+) -> str:
     """The owner of the state that a model computed for a stretch, in place of a chat's id; None:
-    the beginning of all stretches' owners."""
+    the beginning of all stretches' owners. `alone`: the chat that shares its state with no other:
+    what a private chat computes must not be stored for the next one."""
     model = hashlib.blake2b(model_key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    owner = f"{document_begin(digest)}{model}"
+    owner = f"{document_begin(digest)}{model}" + (f":alone:{alone}" if alone else "")
     if stretch is None or stretch.total == 1:
         return owner
     return f"{owner}:{stretch.number}/{stretch.total}"
@@ -112,14 +116,27 @@ def document_begin(digest: str) -> str:
     return f"{_PREFIX}{digest[:24]}:"
 
 
+def begin_of(owner: str) -> str:
+    """The beginning of a document's owner, as `document_begin` makes it."""
+    return ":".join(owner.split(":")[:2]) + ":"
+
+
+def whole_owner(owner: str) -> str:
+    """The owner of a whole document, for that of a part of it."""
+    return ":".join(owner.split(":")[:3])
+
+
 def is_document(owner: str) -> bool:
     """True for the owner of a document's computed state."""
     return owner.startswith(_PREFIX)
 
 
-def stretch_tokens(context: int) -> int:
-    """Tokens of a document for one prompt in a context of this size; 0: unknown."""
-    return int(context * _FILLED) if context else _STRETCH
+def stretch_tokens(context: int, counted: bool = True) -> int:
+    """Estimated tokens of a document for one prompt in a context of this size; 0: unknown.
+    `counted`: a prompt that is too long is refused with its number of tokens."""
+    if not context:
+        return _STRETCH
+    return int(context * (_FILLED if counted else _SURE))
 
 
 def smaller_stretch(stretch: Stretch, facts: Mapping[str, object]) -> int:
@@ -128,7 +145,8 @@ def smaller_stretch(stretch: Stretch, facts: Mapping[str, object]) -> int:
     now = about_tokens(stretch.text)
     tokens, size = facts.get("tokens"), facts.get("size")
     if isinstance(tokens, int) and isinstance(size, int) and tokens:
-        return int(now * _COUNTED * size / tokens)
+        # what was counted may be a part of the prompt
+        return int(now * _COUNTED * min(1.0, size / tokens))
     return now // 2
 
 
@@ -228,13 +246,17 @@ def fitted(parts: Sequence[PassagePart], tokens: int) -> tuple[tuple[PassagePart
     Long notes are shortened first, then those without a literal quote are left out, then the
     last."""
     notes = [one for one in parts if one.note]
-    if not notes or _cost(parts) <= tokens:
+    if not notes or sum(map(_cost, parts)) <= tokens:
         return tuple(parts), 0
     room = max(LEAST_NOTE, tokens // len(notes)) * _CHARACTERS
-    kept = [replace(one, note=_shortened(one.note, room)) for one in parts if one.note]
-    kept.sort(key=lambda one: not one.text)
-    while len(kept) > 1 and _cost(kept) > tokens:
-        kept.pop()
+    short = [replace(one, note=_shortened(one.note, room)) for one in notes]
+    short.sort(key=lambda one: not one.text)
+    kept, left = list[PassagePart](), tokens
+    for one in short:
+        left -= _cost(one)
+        if kept and left < 0:
+            break
+        kept.append(one)
     kept.sort(key=lambda one: one.number)
     return tuple(kept), len(notes) - len(kept)
 
@@ -246,8 +268,8 @@ def room_for_notes(context: int, used: int) -> int:
     return max(LEAST_NOTE, int((context - min(_REST, context // 4) - used) * _SHARE))
 
 
-def _cost(parts: Iterable[PassagePart]) -> int:
-    return sum(about_tokens(one.note or one.text) + 16 for one in parts)
+def _cost(part: PassagePart) -> int:
+    return about_tokens(part.note or part.text) + 16
 
 
 def _shortened(note: str, room: int) -> str:

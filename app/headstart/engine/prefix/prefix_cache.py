@@ -177,15 +177,15 @@ class PrefixCache:
             self._snapshots.remove(snapshot)
         self._snapshots.append(snapshot)
 
-    def save(self, tokens: Sequence[int], owner: str | None) -> Iterator[None]:
+    def save(self, tokens: Sequence[int], owner: str | None, marks: bool = True) -> Iterator[None]:
         """Save whole chunks, and the tail in memory; yields after each short piece of work.
 
-        `owner` is the chat that stores them on disk, None if they may be in memory only. The caller
-        stops for more urgent work, and calls again later.
+        `owner` is the chat that stores them on disk, None if they may be in memory only. `marks`:
+        the sequence ends with them. The caller stops for more urgent work, and calls again later.
         """
         if self._broken:
             return
-        if not self.whole_slices:
+        if marks and not self.whole_slices:
             # otherwise only positions marked during prefill count
             self.mark(tokens)
         if self.needs_snapshots:
@@ -217,11 +217,11 @@ class PrefixCache:
             self._tails = [(entry, chat) for entry, chat in self._tails if entry.there]
             self._tails.append((tail, owner))
 
-    def save_tail(self, tokens: Sequence[int], owner: str) -> Iterator[None]:
+    def save_tail(self, tokens: Sequence[int], owner: str, marks: bool = True) -> Iterator[None]:
         """Save the tails of the chat's branches and the last snapshots to disk too."""
         if self._broken or not tokens:
             return
-        yield from self.save(tokens, owner)
+        yield from self.save(tokens, owner, marks)
         for tail, chat in self._tails:
             # a tail that grew is no longer needed
             if self._store.get(tail.info.key) is tail:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from headstart.core.chats.parts import ImagePart, Part, ReasoningPart, TextPart
-from headstart.core.chats.prompt_words import label
+from headstart.core.chats.prompt_words import label, words_in
 from headstart.core.chats.values import Role
 from headstart.core.markdown.json_answer import indented_json
 from headstart.core.markdown.plain import plain_html
@@ -136,9 +136,10 @@ def _part(part: Part, role: Role, blobs: object, include: Include, look: Look) -
             return f'<p><img src="{source}" alt="{name}" width="{min(part.width, 640)}"></p>\n'
         case _:
             words = html.escape(label(part))
-            if not part.text.strip():
+            shown = words_in(part)
+            if not shown.strip():
                 return f"<p>{words}</p>\n"
-            return _fold(words, f"<pre><code>{code_html(part.text, '')}</code></pre>\n", look.folds)
+            return _fold(words, f"<pre><code>{code_html(shown, '')}</code></pre>\n", look.folds)
 
 
 def _fold(title: str, inside: str, folds: bool) -> str:

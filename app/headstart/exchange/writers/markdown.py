@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 
 from headstart.core.chats.parts import Part, ReasoningPart, WrittenPart
-from headstart.core.chats.prompt_words import label
+from headstart.core.chats.prompt_words import label, words_in
 from headstart.exchange.fields import decode
 from headstart.exchange.include import WORDS, Include
 from headstart.exchange.tree import ChatNode, ExchangeChat
@@ -99,7 +99,7 @@ def _thinks(part: Part) -> bool:
 
 
 def _piece(part: Part) -> str:
-    text = part.text.strip("\n")
+    text = words_in(part).strip("\n")
     if isinstance(part, ReasoningPart):
         return f"{REASONING[0]}{text}{REASONING[1]}" if text else ""
     if isinstance(part, WrittenPart):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from headstart.core.chats.parts import ReasoningPart, WrittenPart
-from headstart.core.chats.prompt_words import label
+from headstart.core.chats.prompt_words import label, words_in
 from headstart.core.chats.values import Role
 from headstart.core.markdown.words import words_of
 from headstart.exchange.include import WORDS, Include
@@ -34,7 +34,7 @@ def message_text(node: ChatNode, include: Include = WORDS, plain: bool = False) 
     """One message, without its author; `plain`: without Markdown markup."""
     pieces = []
     for part in node.parts:
-        text = part.text.strip("\n")
+        text = words_in(part).strip("\n")
         if isinstance(part, ReasoningPart):
             if include.reasoning and text:
                 pieces.append(textwrap.indent(text, "    ", lambda _: True))

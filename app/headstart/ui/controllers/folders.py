@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.broadcast import Broadcast
@@ -11,6 +12,7 @@ from headstart.chat.changes import ChatChanged, ChatsChanged, FoldersChanged, Wh
 from headstart.chat.chat_list import ChatList
 from headstart.chat.folders import Folders
 from headstart.core.chats.values import ChatSummary, Folder
+from headstart.core.knowledge.pinned import PinnedDocument, replaced
 from headstart.core.settings.schema import ChatOptions
 from headstart.ui.kit.tasks import Tasks
 
@@ -60,6 +62,10 @@ class FoldersController(QObject):
     def set_options(self, path: str, options: ChatOptions, model: str | None) -> None:
         self._tasks.spawn(self._folders.set_options(path, options, model))
 
+    def add_document(self, path: str, document: PinnedDocument) -> None:
+        """Put a document first in the chats of a folder."""
+        self._tasks.spawn(self._add_document(path, document))
+
     def open(self, path: str) -> None:
         """Show the settings of a folder."""
         self._tasks.spawn(self._show(path))
@@ -99,6 +105,12 @@ class FoldersController(QObject):
 
     async def _move_folder(self, path: str, inside: str) -> None:
         await self._folders.move(path, inside)
+
+    async def _add_document(self, path: str, document: PinnedDocument) -> None:
+        folder = await self._folders.get(path)
+        pinned = replaced(folder.options.pinned, document)
+        options = replace(folder.options, pinned=pinned)
+        await self._folders.set_options(path, options, folder.model)
 
     async def _show(self, path: str) -> None:
         self.opened.emit(await self._folders.get(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.knowledge.costs import PinCost
 from headstart.chat.knowledge.pinning import PinnedState, Pinning
 from headstart.core.chats.values import Chat
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.pinned import PinnedDocument
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
@@ -19,8 +20,8 @@ class PinningController(QObject):
     # a document that was read to be pinned: the chat, its state, its cost, the digest that it is
     # to replace
     pin_read = Signal(str, PinnedState, PinCost, str)
-    # a document for a folder of chats
-    document_read = Signal(PinnedDocument)
+    # the path of a folder of chats, and a document for it
+    document_read = Signal(str, PinnedDocument)
     # the documents of the open chat, and the digests of its own ones
     pinned = Signal(list, tuple)
 
@@ -45,9 +46,9 @@ class PinningController(QObject):
         if found is not None:
             self.pin([str(Path(found.source, found.path))], digest)
 
-    def read(self, paths: Sequence[str]) -> None:
+    def read(self, folder: str, paths: Sequence[str]) -> None:
         """Read documents for a folder of chats; `document_read` follows for each."""
-        self._tasks.spawn(self._read(paths))
+        self._tasks.spawn(self._read(folder, paths))
 
     def keep_for_folder(self, path: str, documents: Sequence[PinnedDocument]) -> None:
         """Keep the texts of a folder's documents, and give up its others."""
@@ -57,13 +58,26 @@ class PinningController(QObject):
         """Emit `pinned`."""
         self._tasks.spawn(self._show_pinned(self._open.chat))
 
-    async def _read(self, paths: Sequence[str]) -> None:
+    async def _read(self, folder: str, paths: Sequence[str]) -> None:
+        async for document in self._documents(paths):
+            self.document_read.emit(folder, document)
+
+    async def _documents(self, paths: Sequence[str]) -> AsyncIterator[PinnedDocument]:
+        """The documents at these paths, in their order; raises the first problem after the
+        others."""
+        problems = list[EnvironmentProblem]()
         for path in paths:
-            self.document_read.emit(await self._pinning.read(path))
+            try:
+                document = await self._pinning.read(path)
+            except EnvironmentProblem as problem:
+                problems.append(problem)
+            else:
+                yield document
+        if problems:
+            raise problems[0]
 
     async def _pin(self, chat: Chat, paths: Sequence[str], before: str) -> None:
-        for path in paths:
-            document = await self._pinning.read(path)
+        async for document in self._documents(paths):
             (state,) = await self._pinning.states([document])
             cost = await self._pinning.cost(chat, state.tokens)
             self.pin_read.emit(chat.id, state, cost, before)

@@ -54,16 +54,17 @@ class PageView(QScrollArea):
 class _Page(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._image = QImage()
+        self._image, self._pixels = QImage(), b""
         self.marks: tuple[QRect, ...] = ()
 
     def show_picture(self, picture: PagePicture) -> None:
         ratio = self.devicePixelRatioF()
         row = 4 * picture.width
         form = QImage.Format.Format_RGB32
-        image = QImage(picture.pixels, picture.width, picture.height, row, form).copy()
+        # the image shares the bytes, which stay with it
+        image = QImage(picture.pixels, picture.width, picture.height, row, form)
         image.setDevicePixelRatio(ratio)
-        self._image = image
+        self._image, self._pixels = image, picture.pixels
         self.marks = tuple(QRect(*one) for one in picture.rects)
         self.resize(QSize(int(picture.width / ratio), int(picture.height / ratio)))
         self.update()

@@ -31,6 +31,8 @@ from headstart.ui.wording import say
 _AROUND = 100_000
 # characters of a note
 _NOTE = 1_000
+# pages of a file: an imported number may be any
+_MOST_PAGES = 1_000_000
 
 
 class PassageWindow(Sheet):
@@ -49,6 +51,8 @@ class PassageWindow(Sheet):
         self._marked = part.text[slice(*self._span)].split(PAGE_BREAK)
         self._first = part.page + part.text.count(PAGE_BREAK, 0, self._span[0])
         self._page, self._pages, self._width = self._first, 0, 0
+        # the page on show
+        self._drawn = 0
         path = part.path or part.name
         facts = [one for one in (path, part.heading) if one and one != title]
         self.facts = self.word(" · ".join(facts))
@@ -99,15 +103,20 @@ class PassageWindow(Sheet):
         button.setToolTip(title)
         button.setAccessibleName(title)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.clicked.connect(lambda: self.want_page(self._page + step))
+        button.clicked.connect(lambda: self.want_page(self._page + step or -1))
         return button
 
     def want_page(self, page: int = 0) -> None:
         """Ask for a page, by default that of the marked words."""
-        self._page = page or self._first
+        page = page or self._first
+        if not 0 < page <= (self._pages or _MOST_PAGES):
+            return
+        self._page = page
         at = self._page - self._first
         words = self._marked[at] if 0 <= at < len(self._marked) else ""
         if self._page:
+            self.before.setEnabled(page > 1)
+            self.after.setEnabled(page < self._pages)
             self._width = self.view.pixels(self.shown.width())
             self.page_wanted.emit(self._page, words, self._width)
 
@@ -117,8 +126,12 @@ class PassageWindow(Sheet):
 
     def show_page(self, page: int, picture: PagePicture | None) -> None:
         """Show a page that was drawn; None: it cannot be, the text stays."""
-        if page != self._page or picture is None:
+        if page != self._page:
             return
+        if picture is None:
+            self._page = self._drawn
+            return
+        self._drawn = page
         if not self._pages:
             self.kind.set_value("page")
             self._show_kind("page")

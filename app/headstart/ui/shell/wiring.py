@@ -98,7 +98,14 @@ def _connect_knowledge(window: MainWindow, controllers: Controllers) -> None:
     window.composer.source_chips.every_wanted.connect(
         lambda: window.commands.run("files.ask_every")
     )
-    knowledge.every_asked.connect(lambda text: controllers.conversation.send(text, every=True))
+
+    def ask_every(text: str) -> None:
+        # it stays in the composer until it is stored
+        window.composer.set_text(text)
+        controllers.open.write(text)
+        controllers.conversation.send(text, every=True)
+
+    knowledge.every_asked.connect(ask_every)
     window.composer.source_menu.chosen.connect(knowledge.switch_on)
     panel.add_wanted.connect(lambda: window.settings.open("knowledge"))
     knowledge.sources_chosen.connect(panel.chosen)

@@ -69,6 +69,8 @@ class OrderDialogs(QObject):
         self._preferences = preferences
         # names and keys of the models last listed
         self._models: list[tuple[str, str]] = []
+        # the folder whose settings were opened last
+        self._folder = ""
         folders = controllers.folders
         folders.opened.connect(self._show_settings)
         folders.archive_listed.connect(self._show_archived)
@@ -166,6 +168,8 @@ class OrderDialogs(QObject):
             assert isinstance(options, ChatOptions)
             self._controllers.folders.set_options(folder.path, options, chosen)
 
+        self._folder = folder.path
+
         def choose(key: str) -> None:
             nonlocal chosen
             chosen = key or None
@@ -190,11 +194,16 @@ class OrderDialogs(QObject):
 
     def add_documents(self, paths: Sequence[str]) -> None:
         """Put documents first in the chats of the folder whose settings are open."""
-        self._controllers.knowledge.pinning.read(paths)
+        self._controllers.knowledge.pinning.read(self._folder, paths)
 
-    def _add_document(self, document: PinnedDocument) -> None:
-        if self.settings is not None and self.settings.documents is not None:
-            self.settings.documents.add(document)
+    def _add_document(self, folder: str, document: PinnedDocument) -> None:
+        """Add a document that was read to its folder, whether or not its settings are still
+        open."""
+        settings = self.settings if folder == self._folder else None
+        if settings is not None and settings.documents is not None:
+            settings.documents.add(document)
+        else:
+            self._controllers.folders.add_document(folder, document)
 
 
 class TrashOpener(QObject):
