@@ -16,6 +16,7 @@ from headstart.core.chats.parts import text_part
 from headstart.core.chats.values import Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.knowledge.citations import Cited
 from headstart.core.knowledge.passages import passages_in
+from headstart.ui.models.page import ModelsPage
 from tests.conftest import OpenApp, until
 from tests.e2e.test_tools_window import use
 from tests.support.documents import pdf
@@ -191,3 +192,18 @@ async def test_a_passage_given_long_ago_is_still_opened_by_its_mark(
         (mark,) = marks(app)
         assert mark.state is Cited.FOUND
         assert mark.part.name == "pump.md"
+
+
+async def test_a_small_embedding_model_is_offered_by_name(running: OpenApp, folder: Path) -> None:
+    """The search for it waits for the user: nothing is asked of the network unasked."""
+    async with running() as app:
+        page = app.window.settings.open("knowledge").knowledge
+        page.add_requested.emit(str(folder), False)
+        await read(app)
+        assert page.small_model.isVisible()
+        page.small_model.click()
+        await app.controllers.settle()
+        models = app.window.findChild(ModelsPage)
+        assert models is not None
+        assert models.tabs.currentWidget() is models.discover
+        assert "all-MiniLM-L6-v2" in models.discover.row.field.text()

@@ -91,6 +91,7 @@ class SettingsOpener(QObject):
             (page.knowledge.guide_wanted, "help.knowledge"),
             (page.knowledge.search_wanted, "files.search"),
             (page.knowledge.models_wanted, "models.embedders"),
+            (page.knowledge.small_model_wanted, "models.small_embedder"),
         ):
             signal.connect(lambda name=name: self.command_wanted.emit(name))
         self._connect_servers(page)

@@ -104,6 +104,10 @@ def _of_models(window: MainWindow) -> tuple[Command, ...]:
             "models.embedders",
             lambda: pages.show_models().show_discover("embedding"), "download"
         ),
+        Command(
+            "models.small_embedder",
+            lambda: pages.show_models().show_discover("all-MiniLM-L6-v2 GGUF"), "download"
+        ),
         Command("model.open_file", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", pill.ask_folder),
         Command("model.servers", lambda: window.settings.open("servers"), "globe"),

@@ -28,6 +28,7 @@ WORDS: dict[str, str] = {
     "reply.stop": "Stop writing",
     "models.show": "Models",
     "models.discover": "Get more models…",
+    "models.small_embedder": "Get the embedding model all-MiniLM-L6-v2…",
     "models.embedders": "Find an embedding model…",
     "model.open_file": "Open model file…",
     "model.open_folder": "Open MLX folder…",

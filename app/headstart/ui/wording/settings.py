@@ -29,7 +29,8 @@ WORDS: dict[str, str] = {
         "this computer while no reply is written."
     ),
     "compare-meanings": "Compare meanings",
-    "find-embedder": "Find an embedding model…",
+    "small-embedder": "Get all-MiniLM-L6-v2 (25 MB)…",
+    "find-embedder": "Find another one…",
     "meaning-off": "Off: passages are found by their words.",
     "meaning-missing": "No embedding model is installed, so passages are found by their words.",
     "meaning-later": "Used as soon as there are files and an embedding model.",
