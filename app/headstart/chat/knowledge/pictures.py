@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from headstart.chat.background import Background
+from headstart.chat.background import Background, Timer
 from headstart.chat.knowledge.indexing import read_bytes
 from headstart.core.chats.parts import PassagePart
 from headstart.core.errors import EnvironmentProblem
@@ -25,6 +25,7 @@ class PagePictures:
         self._background = background
         self._reader = PieceReader()
         self._turn = asyncio.Lock()
+        self._resting: Timer | None = None
 
     async def draw(
         self, part: PassagePart, page: int, words: str, width: int
@@ -39,14 +40,22 @@ class PagePictures:
             except (EnvironmentProblem, ReadingEnded, OSError, ValueError):
                 return None
             finally:
-                if not self._background.closing:
-                    self._background.later(_REST, self._rest)
+                self._rest_later()
 
     def close(self) -> None:
+        if self._resting is not None:
+            self._resting.cancel()
         self._reader.close()
 
+    def _rest_later(self) -> None:
+        """End the child some time after its last page."""
+        if self._resting is not None:
+            self._resting.cancel()
+        if not self._background.closing:
+            self._resting = self._background.later(_REST, self._rest)
+
     def _rest(self) -> None:
-        if not self._turn.locked():
+        if not self._turn.locked() and not self._background.closing:
             self._background.run(asyncio.to_thread(self._reader.rest))
 
     def _drawn(self, part: PassagePart, page: int, words: str, width: int) -> PagePicture | None:
