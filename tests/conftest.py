@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# whatever the language of the computer
+os.environ.setdefault("HEADSTART_LANGUAGE", "en")
 # what lies on the computer that tests run on is none of their business
 os.environ["HF_HUB_CACHE"] = f"{tempfile.gettempdir()}/headstart-tests-no-hub"
 

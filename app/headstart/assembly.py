@@ -22,7 +22,7 @@ from headstart.home import Home
 from headstart.parts import Parts, open_parts
 from headstart.storage.worker import Storage
 from headstart.ui.controllers.everything import Controllers, make_controllers
-from headstart.ui.kit import pictures, theme
+from headstart.ui.kit import languages, pictures, theme
 from headstart.ui.shell.main_window import MainWindow
 from headstart.ui.shell.wiring import make_window
 from headstart.ui.transfer.renderers import RENDERERS
@@ -65,6 +65,7 @@ async def open_app(
     parts = open_parts(home, pictures.pixels, held)
     preferences, services = parts.preferences, parts.services
     settings = preferences.current
+    languages.use_language(application, settings.language)
     theme.set_reading(settings.text_size, settings.column_width, settings.line_spacing)
     theme.apply(application, settings.theme, settings.text_font)
     services.exporting.renderers.update(RENDERERS)

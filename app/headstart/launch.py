@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -26,6 +27,7 @@ from headstart import __version__
 from headstart.assembly import App, close_app, database_opens, open_app
 from headstart.beginning import lock_home
 from headstart.beginning import start_logging as start_logging
+from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder, remove_partials
 from headstart.core.resources import resources
@@ -49,6 +51,8 @@ log = logging.getLogger("headstart")
 Script = Callable[[App], Awaitable[int]]
 # a start has succeeded once the window was open this long
 STEADY_SECONDS = 15.0
+# in place of an exit code: the user wants the program to start once more
+_AGAIN = -1
 
 
 class Start(Struct, frozen=True):
@@ -88,7 +92,7 @@ def run(home: Home, start: Start) -> int:
         asyncio.set_event_loop(loop)
         with loop:
             try:
-                return int(loop.run_until_complete(_main(home, start, crashed)))
+                code = int(loop.run_until_complete(_main(home, start, crashed)))
             except EnvironmentProblem as problem:
                 # shown after the loop: a dialog inside would enter the loop again
                 return _cannot_start(problem)
@@ -97,6 +101,16 @@ def run(home: Home, start: Start) -> int:
     finally:
         crashes.end()
         lock.release()
+    if code == _AGAIN:
+        _start_again(home)
+        return 0
+    return code
+
+
+def _start_again(home: Home) -> None:
+    """Start the program once more, on its own: this one is about to end."""
+    command = reentry.command("--home", str(home.path))
+    subprocess.Popen(command, cwd=reentry.FOLDER, start_new_session=True)
 
 
 def _raised_first(home: Home, started: StartedWith) -> bool:
@@ -162,7 +176,7 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
         with when_asked_to_end(app.window.close):
             await closed.wait()
         starts.succeeded()
-        return 0
+        return _AGAIN if app.window.starts_again else 0
     except EnvironmentProblem:
         # the user is told: a careful start would not help
         starts.succeeded()

@@ -40,6 +40,7 @@ from headstart.home import Home
 from headstart.launch import make_application
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.sheet import sheet_over
+from headstart.ui.wording import say
 from tests.support import conversation_files as files
 from tests.support.marked import mark, unmarked
 from tests.ui.looks import fill
@@ -134,7 +135,8 @@ def _off(widget: QWidget, window: QWidget) -> bool:
 def _in_transcript(widget: QWidget) -> bool:
     around: QWidget | None = widget
     while around is not None:
-        if around.accessibleName().strip("⟦⟧") in ("Messages", "Conversation"):
+        names = say("transcript.messages"), say("transcript.conversation")
+        if around.accessibleName() in names:
             return True
         around = around.parentWidget()
     return False
@@ -267,8 +269,8 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
     await walk.look("branches")
     window.panels.close_branches()
     for name in (
-        "general", "appearance", "models", "drafting", "cache", "files", "servers", "tools",
-        "privacy", "shortcuts", "expert",
+        "general", "appearance", "models", "drafting", "cache", "files", "knowledge", "servers",
+        "server", "tools", "privacy", "shortcuts", "expert",
     ):  # fmt: skip
         settings(name)()
         await walk.look(f"settings {name}")
@@ -278,14 +280,14 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
     assert page is not None
     for tab in range(3):
         page.tabs.setCurrentIndex(tab)
-        await walk.look(f"models {page.tabs.tabText(tab).split()[0]}")
+        await walk.look(f"models {tab}")
     await walk.leave()
     sheets: dict[str, Callable[[], object]] = {
         name: partial(run, name)
         for name in (
             "chat.export", "chats.export", "chats.trash", "chats.archive", "prompts.open",
             "help.guide", "help.privacy", "help.about", "help.report", "app.news", "cache.sizes",
-            "folder.new", "app.palette",
+            "folder.new", "app.palette", "files.search", "files.ask_every",
         )
     }  # fmt: skip
     sheets["import"] = lambda: window.transfer.import_files([str(file)])

@@ -135,6 +135,8 @@ class EngineSettings(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
+    # the code of the window's language, "" for the system's
+    language: Annotated[str, Meta(max_length=16)] = ""
     theme: Theme = "system"
     text_font: TextFont = "inter"
     text_size: Annotated[int, Meta(ge=TEXT_SIZES[0], le=TEXT_SIZES[-1])] = 100

@@ -21,6 +21,7 @@ from typing import Any
 
 from headstart.core.text.locale import locale, plural
 from headstart.core.text.shown import age_code, count_text, size_text, time_code, tokens_text
+from headstart.core.wording.translated import translated
 
 
 class _Words(string.Formatter):
@@ -44,7 +45,7 @@ class _Words(string.Formatter):
         return str(super().format_field(value, format_spec))
 
     def _half(self, code: str, half: slice) -> str:
-        halves = catalogue().get(code)
+        halves = translated(code) or catalogue().get(code)
         if halves is None:
             # a text from before there were codes is shown unchanged
             return code if half.start == 0 else ""
@@ -157,13 +158,13 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
 def sentences(code: str, facts: Mapping[str, object]) -> tuple[str, str]:
     """The event and the remedy. A newer version's code, or one with missing facts, is shown as
     is: stored messages stay readable."""
-    found = catalogue().get(code)
-    if found is not None:
+    for found in (translated(code), catalogue().get(code)):
+        if found is None:
+            continue
         try:
             message, remedy = (worded(text, facts) for text in found)
         except (KeyError, ValueError, TypeError, IndexError):
-            pass
-        else:
-            return message, remedy
+            continue
+        return message, remedy
     known = ", ".join(f"{name}: {fact}" for name, fact in facts.items())
     return f"{code} ({known})" if known else code, ""

@@ -56,6 +56,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "EngineSettings.check_memory:label": ("refuse models that do not fit", ""),
     "EngineSettings.batch": ("Batch", "Tokens prefilled at once, at least 128; 0 is automatic"),
     "EngineSettings.batch:special": ("automatic", ""),
+    "Settings.language": ("Language", "Of the window, from the next start on"),
     "Settings.theme": ("Theme", "Follows the system by default"),
     "Settings.theme=system": ("Same as system", ""),
     "Settings.theme=light": ("Light", ""),

@@ -14,12 +14,12 @@ _ANY = QLocale.Language.AnyLanguage
 
 
 class SystemLocale:
-    """A Locale by Qt: words in `language` (ISO 639); numbers and the order of dates in the form of
-    the system, or of `country` if given."""
+    """A Locale by Qt: words in `language` (as Qt names it: “de”, “pt_BR”); numbers and the order of
+    dates in the form of the system, or of `country` if given."""
 
     def __init__(self, language: str = "en", country: QLocale.Country | None = None) -> None:
-        self.language = language
-        self._words = QLocale(QLocale.codeToLanguage(language))
+        self.language = language.partition("_")[0]
+        self._words = QLocale(language)
         self._forms = _of_system() if country is None else QLocale(_ANY, country)
         if self._forms.zeroDigit() != "0":
             # digits of another script do not fit into the sentences

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSlider, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSlider,
+    QWidget,
+)
 
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import TEXT_SIZES, Settings
 from headstart.core.settings.schema import Theme as ThemeChoice
-from headstart.ui.kit import theme
+from headstart.ui.kit import languages, theme
 from headstart.ui.kit.flow import FlowLayout
 from headstart.ui.kit.segments import Segments
 from headstart.ui.settings.form import Page
@@ -122,7 +130,9 @@ class Sample(QWidget):
 
 
 class AppearancePage(Page):
-    """Calls `change` with the fields to replace."""
+    """Calls `change` with the fields to replace; emits `restart_wanted`."""
+
+    restart_wanted = Signal()
 
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
@@ -140,6 +150,7 @@ class AppearancePage(Page):
             row.addWidget(card)
         self.column.addWidget(place)
         self._choose_card(settings.theme)
+        self._build_language(settings)
         section = self.section(say("settings.reading"))
         section.row(
             say("settings.text-size"),
@@ -175,6 +186,34 @@ class AppearancePage(Page):
         )  # fmt: skip
         self.finish()
 
+    def _build_language(self, settings: Settings) -> None:
+        """The language in its own name, and a restart once another one is chosen."""
+        section = self.section(say("settings.language"))
+        self.language = QComboBox(self)
+        system = languages.wanted_language("")
+        self.language.addItem(say("settings.language-of-system", name=system.name), "")
+        for one in languages.offered():
+            self.language.addItem(one.name, one.code)
+        self.language.setAccessibleName(say("settings.language"))
+        self.language.activated.connect(self._choose_language)
+        section.row(say("settings.language"), self.language)
+        self.restart = QPushButton(say("settings.restart-now"), self)
+        self.restart.setAutoDefault(False)
+        self.restart.clicked.connect(self.restart_wanted)
+        line = QHBoxLayout()
+        line.addWidget(QLabel(say("settings.language-restart"), self), 1)
+        line.addWidget(self.restart)
+        self.restart_row = section.wide(line)
+        self._show_language(settings)
+
+    def _show_language(self, settings: Settings) -> None:
+        self.language.setCurrentIndex(max(0, self.language.findData(settings.language)))
+        then = languages.wanted_language(settings.language)
+        self.restart_row.setVisible(then != languages.current())
+
+    def _choose_language(self, _row: int) -> None:
+        self._change(language=self.language.currentData())
+
     def _size(self, settings: Settings) -> QWidget:
         place = QWidget(self)
         row = QHBoxLayout(place)
@@ -200,6 +239,7 @@ class AppearancePage(Page):
         super().follow(settings)
         self.set_text_size(settings.text_size)
         self._choose_card(settings.theme)
+        self._show_language(settings)
         for name, segments in self._segments.items():
             segments.set_value(getattr(settings, name))
 

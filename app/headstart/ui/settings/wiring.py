@@ -86,6 +86,7 @@ class SettingsOpener(QObject):
             (page.guide_wanted, "help.guide"),
             (page.privacy.guide_wanted, "help.privacy"),
             (page.about_wanted, "help.about"),
+            (page.appearance.restart_wanted, "app.restart"),
             (page.tools.guide_wanted, "help.tools"),
             (page.server.guide_wanted, "help.server"),
             (page.knowledge.guide_wanted, "help.knowledge"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headstart.chat.titles import NEW_CHAT
 from headstart.core.chats.values import ChatSummary, Folder
+from headstart.core.knowledge.embedders import SMALL
 from headstart.ui.commands import Command, Commands, ItemCommand
 from headstart.ui.shell.message_actions import message_commands
 
@@ -106,7 +107,7 @@ def _of_models(window: MainWindow) -> tuple[Command, ...]:
         ),
         Command(
             "models.small_embedder",
-            lambda: pages.show_models().show_discover("all-MiniLM-L6-v2 GGUF"), "download"
+            lambda: pages.show_models().show_discover(SMALL), "download"
         ),
         Command("model.open_file", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", pill.ask_folder),
@@ -124,6 +125,7 @@ def _of_views(window: MainWindow) -> tuple[Command, ...]:
         return lambda: preferences.update(theme=theme)
 
     return (
+        Command("app.restart", window.restart, "rotate-ccw"),
         Command("app.palette", window.palette_opener.open, "search", "Ctrl+K"),
         Command(
             "view.sidebar", window.panels.toggle_sidebar, "panel-left",

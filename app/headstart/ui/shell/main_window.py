@@ -40,6 +40,8 @@ class MainWindow(Shell):
     """Emits `closing` once, when the user closes it; its creator then ends the program."""
 
     closing = Signal()
+    # True: the program is to start once more after its end
+    starts_again = False
 
     def __init__(self, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__(controllers, preferences)
@@ -127,6 +129,11 @@ class MainWindow(Shell):
             self.pages.show_chat()
             self.attachments.add_files(others)
         self.transfer.import_files(conversations)
+
+    def restart(self) -> None:
+        """End the program, and start it once more: the open chat and unsent text come back."""
+        self.starts_again = True
+        self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.inspector.flush()

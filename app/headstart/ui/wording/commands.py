@@ -35,6 +35,7 @@ WORDS: dict[str, str] = {
     "model.servers": "Servers…",
     "model.drafting": "Drafting in this chat",
     "cache.sizes": "Prompt cache: sizes and clearing…",
+    "app.restart": "Restart Headstart",
     "app.palette": "Go to anything",
     "view.sidebar": "Show or hide the chats",
     "view.inspector": "Show or hide the chat’s settings",
