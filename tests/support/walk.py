@@ -36,6 +36,8 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.assembly import App, close_app, open_app
+from headstart.core.serving.setups import SETUPS
+from headstart.core.text.languages import LANGUAGES
 from headstart.home import Home
 from headstart.launch import make_application
 from headstart.ui.kit.elided import ElidedLabel
@@ -78,6 +80,10 @@ def faults(window: QWidget) -> list[str]:
     return found
 
 
+# names that are the same in every language
+_NAMES = {one.name for one in LANGUAGES} | {one.name for one in SETUPS} | {"app://obsidian.md"}
+
+
 def foreign_words(window: QWidget) -> list[str]:
     """Words that come from no table, in a window whose tables are marked."""
     return [
@@ -85,6 +91,7 @@ def foreign_words(window: QWidget) -> list[str]:
         for widget in visible(window)
         if not _in_transcript(widget)
         for text in unmarked(widget)
+        if text not in _NAMES
     ]
 
 

@@ -18,9 +18,10 @@ from tests.support.walk import differ
 ROOT = Path(__file__).parents[2]
 
 
-def _walk(out: Path, scale: str, *sizes: str) -> list[list[str]]:
-    """In a process of its own: Qt takes the scale once."""
+def _walk(out: Path, scale: str, *sizes: str, language: str = "en") -> list[list[str]]:
+    """In a process of its own: Qt takes the scale once, and the window its language."""
     environment = {**os.environ, "QT_SCALE_FACTOR": scale, "QT_QPA_PLATFORM": "offscreen"}
+    environment["HEADSTART_LANGUAGE"] = language
     command = [sys.executable, "-m", "tests.support.walk", str(out), *sizes]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=1500)
     found: list[list[str]] = json.loads(out.read_text())
@@ -35,6 +36,17 @@ def test_in_the_smallest_window_everything_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scale", ["1", "1.5", "2"])
 def test_everything_is_there_in_every_size(tmp_path: Path, scale: str) -> None:
     assert _walk(tmp_path / "found.json", scale) == []
+
+
+def test_texts_that_are_longer_fit_the_smallest_window(tmp_path: Path) -> None:
+    """In the pseudo-locale, as long as German and Russian are."""
+    assert _walk(tmp_path / "found.json", "1", "720x480", language="qps") == []
+
+
+@pytest.mark.proof
+def test_texts_that_are_longer_fit_in_every_size(tmp_path: Path) -> None:
+    sizes = "720x480", "1000x700", "1400x900"
+    assert _walk(tmp_path / "found.json", "1", *sizes, language="qps") == []
 
 
 def test_everything_that_is_shown_comes_from_a_table(tmp_path: Path) -> None:

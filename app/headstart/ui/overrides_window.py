@@ -78,6 +78,7 @@ class OverridesWindow(Sheet):
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self.prompt = TextEdit(self)
         self.prompt.setPlainText(options.system_prompt or "")
         self.prompt.setPlaceholderText(settings.system_prompt or say("window.none"))

@@ -31,6 +31,8 @@ _MORE = (
     "max_tokens", "top_p", "top_k", "min_p", "repeat_penalty", "presence_penalty", "seed", "stop",
     "bias",
 )  # fmt: skip
+# pixels of a field beside its title
+_LEAST_FIELD = 90
 _SUMMARY = "inspector.length-seed-words"
 _LAST_SEED = 2**32 - 2
 # bias of a word without a number: never sampled
@@ -86,6 +88,8 @@ class SamplingPanel(QWidget):
     def _whole(self, info: FieldInfo) -> WholeNumberBox:
         box = number_box(info, info.default, partial(self._edit, info.name))
         assert isinstance(box, WholeNumberBox)
+        # the words of its special value may be long
+        box.setMinimumWidth(_LEAST_FIELD)
         self._row(info.name, info.title, box)
         return box
 
@@ -96,6 +100,7 @@ class SamplingPanel(QWidget):
         self.fixed_seed.setToolTip(say("inspector.seed-help"))
         self._seed = QLineEdit(self)
         self._seed.setAccessibleName(say("inspector.seed"))
+        self._seed.setMinimumWidth(_LEAST_FIELD // 2)
         self.fixed_seed.toggled.connect(lambda fixed: self._edit("seed", 42 if fixed else None))
         self._seed.editingFinished.connect(self._seed_edited)
         row = QHBoxLayout(box)

@@ -163,6 +163,7 @@ class SpeculationPanel(QWidget):
         row = QHBoxLayout()
         label = QLabel(title, self)
         label.setMinimumWidth(110)
+        label.setWordWrap(True)
         row.addWidget(label)
         row.addWidget(widget, 1)
         self._layout.addLayout(row)

@@ -8,6 +8,15 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 _GAP = 8
 
 
+def in_lines(parent: QWidget, *widgets: QWidget) -> QWidget:
+    """Widgets side by side, on as many lines as they need."""
+    place = QWidget(parent)
+    layout = FlowLayout(place)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return place
+
+
 class FlowLayout(QLayout):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

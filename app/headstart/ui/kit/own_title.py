@@ -13,6 +13,8 @@ class OwnTitle(QLabel):
         super().__init__(text, parent)
         self._plain = text
         self.own = False
+        # other languages need more room
+        self.setWordWrap(True)
         if section:
             self.setObjectName("sectionTitle")
         theme.follow(self._show)

@@ -21,6 +21,7 @@ from headstart.core.settings.schema import Settings
 from headstart.core.text.shown import size_text
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.flow import in_lines
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.when import moment_text
 from headstart.ui.settings.form import Page
@@ -54,6 +55,7 @@ class FilesPage(Page):
         section = self.section(say("settings.chats-in-files"))
         section.wide(
             _row(
+                self,
                 (say("settings.import-chats"), self.imported.emit),
                 (say("settings.import-folder"), self.folder_imported.emit),
                 (say("settings.export-all-chats"), self.exported.emit),
@@ -81,6 +83,7 @@ class FilesPage(Page):
         self.made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         section.wide(
             _row(
+                self,
                 (say("settings.back-up-now"), self._ask_backup),
                 (say("settings.restore-from-file"), self._ask_restore),
             ),
@@ -182,13 +185,11 @@ def with_suffix(path: str) -> str:
     return path if path.casefold().endswith((".zip", ".db")) else f"{path}{SUFFIX}"
 
 
-def _row(*buttons: tuple[str, Callable[[], object]]) -> QHBoxLayout:
-    line = QHBoxLayout()
-    line.setSpacing(8)
+def _row(parent: QWidget, *buttons: tuple[str, Callable[[], object]]) -> QWidget:
+    made = []
     for title, run in buttons:
         button = QPushButton(title)
         button.setAutoDefault(False)
         button.clicked.connect(lambda _=False, run=run: run())
-        line.addWidget(button)
-    line.addStretch(1)
-    return line
+        made.append(button)
+    return in_lines(parent, *made)

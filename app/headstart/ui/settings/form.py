@@ -46,6 +46,7 @@ class SettingRow(QWidget):
     def __init__(self, title: str, control: QWidget, about: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.title = QLabel(title, self)
+        self.title.setWordWrap(True)
         self.title.setBuddy(control)
         self.about = QLabel(about, self)
         self.about.setObjectName("quiet")

@@ -13,6 +13,7 @@ from headstart.core.knowledge.values import SourceState
 from headstart.core.settings.schema import Settings
 from headstart.ui.kit.asking import DangerQuestion, Question
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.flow import in_lines
 from headstart.ui.kit.switch import Switch
 from headstart.ui.settings.form import Page
 from headstart.ui.settings.knowledge_list import SourceRow, SourceRows
@@ -62,11 +63,10 @@ class KnowledgePage(Page):
         self.add_files.clicked.connect(lambda: self._choose(QFileDialog.FileMode.ExistingFiles))
         self.search = QPushButton(say("settings.search-files-ellipsis"), self)
         self.search.clicked.connect(self.search_wanted)
-        line = QHBoxLayout()
-        for button in (self.add_folder, self.add_files, self.search):
+        buttons = self.add_folder, self.add_files, self.search
+        for button in buttons:
             button.setAutoDefault(False)
-            line.addWidget(button)
-        line.addStretch(1)
+        line = in_lines(self, *buttons)
         section.wide(self.sources, line, title=say("settings.searched-files"))
 
     def _build_meaning(self) -> None:
@@ -82,11 +82,7 @@ class KnowledgePage(Page):
         self.small_model = QPushButton(say("settings.small-embedder"), self)
         self.small_model.setAutoDefault(False)
         self.small_model.clicked.connect(self.small_model_wanted)
-        line = QHBoxLayout()
-        line.addWidget(self.small_model)
-        line.addWidget(self.find_model)
-        line.addStretch(1)
-        self._find = section.wide(line)
+        self._find = section.wide(in_lines(self, self.small_model, self.find_model))
 
     # --- what the index has ------------------------------------------------------------------
 

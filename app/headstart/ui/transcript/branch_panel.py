@@ -231,6 +231,7 @@ class BranchPanel(QFrame):
         self.list.activated.connect(self._choose)
         self.list.installEventFilter(self)
         self.count = QLabel(self)
+        self.count.setWordWrap(True)
         self.count.setObjectName("quiet")
         self.compare = QPushButton(say("transcript.compare"), self)
         self.compare.setIcon(icons.icon("columns-2"))
