@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from headstart.core.text.languages import LANGUAGES
+
 Entry = tuple[str, str, str]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +28,6 @@ _UNUSED = (
     "libQt6Sql",
     "libQt6EglFS",
     "libQt6EglFs",
-    "PySide6/Qt/translations",
     "PySide6/Qt/qml",
     "plugins/platforms/libqeglfs",
     "plugins/platforms/libqlinuxfb",
@@ -75,9 +76,18 @@ def wanted(entries: list[Entry]) -> list[Entry]:
         entry
         for entry in entries
         if not any(part in entry[0].replace("\\", "/") for part in _UNUSED)
+        and _is_spoken(entry[0].replace("\\", "/"))
         and "llama_cpp/lib" not in entry[0].replace("\\", "/")
         and not Path(entry[0]).name.startswith(("libggml", "libllama", "libmtmd"))
     ]
+
+
+def _is_spoken(place: str) -> bool:
+    """False for Qt's words in a language that the window does not have."""
+    folder, _, name = place.rpartition("/")
+    if not folder.endswith("Qt/translations") and not folder.endswith("PySide6/translations"):
+        return True
+    return name in {f"qtbase_{one.qt}.qm" for one in LANGUAGES}
 
 
 def llama() -> list[Entry]:

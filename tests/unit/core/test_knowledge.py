@@ -213,3 +213,13 @@ def test_recipes_fit_their_families() -> None:
     assert recipe_of("multilingual-e5-small").passage == "passage: "
     assert recipe_of("nomic-embed-text-v1.5").question == "search_query: "
     assert recipe_of("Something New").question == ""
+
+
+@pytest.mark.parametrize(
+    "quoted", ['"{}"', "“{}”", "„{}“", "„{}”", "«{}»", "「{}」", "『{}』", "`{}`"]
+)
+def test_quotation_marks_of_all_languages_name_exact_words(quoted: str) -> None:
+    for words in ("red tank", "赤いタンク"):
+        terms = terms_of(f"where is {quoted.format(words)} kept?")
+        assert terms.exact == (words,)
+        assert terms.quoted

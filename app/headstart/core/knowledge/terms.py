@@ -21,10 +21,14 @@ _MOST, _MOST_EXACT = 40, 8
 _LONGEST = 4_000
 # letters of a word that is looked up in its other forms as well
 _LEAST_WIDENED = 6
-_QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|`([^`\n]{1,200})`')
+# in the quotation marks of all languages of the window
+_QUOTED = re.compile(
+    r'"([^"\n]{1,200})"|„([^“”\n]{1,200})[“”]|“([^”\n]{1,200})”|«([^»\n]{1,200})»'
+    r"|「([^」\n]{1,200})」|『([^』\n]{1,200})』|`([^`\n]{1,200})`"
+)
 _WORD = re.compile(r"\S+")
 _CAMEL = re.compile(r"[a-z][A-Z]")
-_AFTER, _BEFORE = "?!.,;:)]}'\"”»’*…", "([{'\"“«‘*¿¡"
+_AFTER, _BEFORE = "?!.,;:)]}'\"”»’*…」』。、，！？", "([{'\"“„«‘*¿¡「『"
 # characters of scripts without spaces: looked up in pairs
 _SIGNS = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0ece\u1000-\u109f\u1780-\u17d3\u3005\u3040-\u30ff"

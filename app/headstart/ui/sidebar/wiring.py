@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,10 @@ def _names(
     return sorted(models - {""}), sorted(folders), sorted(tags)
 
 
+# commas of Latin, Chinese, Japanese and Arabic texts
+_COMMA = re.compile("[,，、،]")
+
+
 class OrderDialogs(QObject):
     """Dialogs for a name, tags or settings of folders, and the window of archived chats."""
 
@@ -98,7 +103,7 @@ class OrderDialogs(QObject):
             label = say("sidebar.tags-with-commas-between-them")
             self._ask(
                 say("sidebar.tags"), label, ", ".join(chat.tags),
-                lambda text: folders.set_tags(chat.id, text.split(",")), empty=True,
+                lambda text: folders.set_tags(chat.id, _COMMA.split(text)), empty=True,
             )  # fmt: skip
             return
         ids = [chat.id for chat in chats]

@@ -6,7 +6,7 @@ WORDS: dict[str, str] = {
     "from-your-files": "From your files:",
     "documents-read": ("{read} of {total:n document|documents} read, {found} with an answer:"),
     "documents-read-none": "{read} of {total:n document|documents} read, none with an answer.",
-    "documents-unread": "Not read: {names}.",
+    "documents-unread": "Not read: {names:list}.",
     "more-places": "and {count} more",
     "notes-left-out": "{count:n note|notes} did not fit.",
     "quote-found": "The quote is in this passage.",
