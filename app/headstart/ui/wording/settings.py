@@ -315,7 +315,7 @@ WORDS: dict[str, str] = {
     "about-headstart": "About Headstart",
     "nothing-else-leaves": (
         "Nothing else leaves this computer: no usage figures, no crash reports, no requests for "
-        "pictures in a text. Nothing listens to other programs."
+        "pictures in a text. Nothing listens to other programs unless the local server is on."
     ),
     "network-models": "when you search for them or download them; Hugging Face sees which ones.",
     "servers": "Servers",
