@@ -110,18 +110,8 @@ class OverridesWindow(Sheet):
             self.documents = DocumentRows(options.pinned, self)
             self.documents.changed.connect(lambda pinned: self._set(pinned=pinned))
             form.addRow(say("window.whole-documents"), self.documents)
-        # the form is higher than a small window
-        body, area = QWidget(self), QScrollArea(self)
-        body.setObjectName("plain")
-        body.setLayout(form)
-        form.setContentsMargins(0, 0, 8, 0)
-        area.setObjectName("plain")
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(body)
         self.column.addWidget(word)
-        self.column.addWidget(area, 1)
+        self.column.addWidget(_scrolled(form, self), 1)
         in_tab_order(
             self.prompt, *self._order[: self._early], self.draft, *self._order[self._early :]
         )
@@ -260,3 +250,17 @@ class OverridesWindow(Sheet):
     def _set(self, **changes: object) -> None:
         self.options = changed(self.options, **changes)
         self.changed.emit(self.options)
+
+
+def _scrolled(form: QFormLayout, parent: QWidget) -> QScrollArea:
+    """The form, which is higher than a small window."""
+    body, area = QWidget(parent), QScrollArea(parent)
+    body.setObjectName("plain")
+    body.setLayout(form)
+    form.setContentsMargins(0, 0, 8, 0)
+    area.setObjectName("plain")
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(body)
+    return area

@@ -28,10 +28,10 @@ class Language(Struct, frozen=True):
     @property
     def from_right(self) -> bool:
         """True for a language that is written from right to left."""
-        return self.base in _FROM_RIGHT
+        return self.base in FROM_RIGHT
 
 
-_FROM_RIGHT = frozenset(("ar", "fa", "he", "ur"))
+FROM_RIGHT = frozenset(("ar", "fa", "he", "ur"))
 ENGLISH = Language("en", "English", "English", "en")
 # each character with an accent, and a third longer: for tests of the window
 PSEUDO = Language("qps", "Ρšéũðö", "Pseudo-locale", "en")

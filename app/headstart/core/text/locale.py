@@ -10,6 +10,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Protocol
 
+from headstart.core.text.languages import FROM_RIGHT
 from headstart.core.text.plurals import plural_form
 
 
@@ -80,3 +81,8 @@ def use_locale(wanted: Locale) -> None:
 def plural(count: int) -> str:
     """The plural form of `count` in the language of the window."""
     return plural_form(_locale.language, count)
+
+
+def reads_from_right() -> bool:
+    """True if the language of the window is written from right to left."""
+    return _locale.language in FROM_RIGHT

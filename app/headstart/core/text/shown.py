@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from headstart.core.text.locale import Locale, locale
+from headstart.core.text.locale import Locale, locale, reads_from_right
 
 # characters that count as letters or marks, and show nothing
 _NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # spaces and line ends, and characters that only change how others are shown
 _INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
+# a number and its unit, not inside a name (Qwen3-8B) and not isolated yet
+_AMOUNT = re.compile(
+    r"(?<![\w.+\u2066\u2068-])\d[\d.,\u066b\u066c\u202f]*[ \u00a0][A-Za-z][A-Za-z/]*"
+)
+_FROM_LEFT = re.compile("[A-Za-z\u00c0-\u024f\u0370-\u052f]")
+# what decides the direction of a line: a letter, or a mark that stands for one
+_STRONG = re.compile(
+    "[\u200fA-Za-z\u00c0-\u024f\u0370-\u052f\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
+)
 # letters of scripts written from right to left
 _FROM_RIGHT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -30,9 +39,22 @@ def is_blank(text: str) -> bool:
 
 
 def isolated(text: str) -> str:
-    """A line of user text for display: right-to-left text keeps its own direction in a window with
-    the other one, punctuation included."""
-    return text if text.isascii() or not _FROM_RIGHT.search(text) else f"\u2068{text}\u2069"
+    """A line of user text for display: text of the other direction keeps its own order in the
+    window, punctuation included."""
+    strange = _FROM_LEFT if reads_from_right() else _FROM_RIGHT
+    return f"\u2068{text}\u2069" if strange.search(text) else text
+
+
+def in_window_order(text: str) -> str:
+    """A sentence for display. In a window that is read from right to left, a number stays in front
+    of its Latin unit (“31 tok/s”), which the algorithm of Unicode would put behind it, and a
+    sentence that begins with a Latin name still begins at the right."""
+    if not reads_from_right():
+        return text
+    text = _AMOUNT.sub("\u2066\\g<0>\u2069", text)
+    first = _STRONG.search(text)
+    begins_left = first is not None and _FROM_LEFT.match(first[0]) is not None
+    return f"\u200f{text}" if begins_left and _FROM_RIGHT.search(text) else text
 
 
 def size_text(size: int, style: Locale | None = None) -> str:

@@ -19,8 +19,16 @@ import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headstart.core.text.locale import locale, plural
-from headstart.core.text.shown import age_code, count_text, size_text, time_code, tokens_text
+from headstart.core.text.locale import locale, plural, reads_from_right
+from headstart.core.text.shown import (
+    age_code,
+    count_text,
+    in_window_order,
+    isolated,
+    size_text,
+    time_code,
+    tokens_text,
+)
 from headstart.core.wording.translated import translated
 
 
@@ -30,7 +38,7 @@ class _Words(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if not format_spec:
-            return str(value)
+            return isolated(str(value)) if reads_from_right() else str(value)
         if format_spec in _HALVES:
             return self._half(str(value), _HALVES[format_spec])
         kind, _, rest = format_spec.partition(" ")
@@ -63,7 +71,9 @@ _NUMBER = re.compile(r",?(?:\.(\d+))?([f%]?)")
 def worded(text: str, facts: Mapping[str, object]) -> str:
     """A sentence with its facts filled in; raises KeyError, ValueError or TypeError for facts that
     are missing or of another kind."""
-    return _Words(facts).vformat(text, (), facts) if "{" in text or "}" in text else text
+    if "{" in text or "}" in text:
+        text = _Words(facts).vformat(text, (), facts)
+    return in_window_order(text)
 
 
 def say(code: str, **facts: object) -> str:
@@ -108,7 +118,7 @@ _AMOUNTS: dict[str, Callable[[Any], str]] = {
     "short": count_text,
     "time": time_text,
     "age": age_text,
-    "list": lambda items: locale().listed(items),
+    "list": lambda items: locale().listed([isolated(one) for one in items]),
 }
 
 

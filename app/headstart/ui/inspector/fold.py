@@ -9,6 +9,7 @@ from headstart.ui.inspector.own import back_button
 from headstart.ui.kit import icons
 from headstart.ui.kit.accessible import be_fold
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.mirrored import forward_icon
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.wording import say
 
@@ -81,7 +82,7 @@ class Fold(QWidget):
         self._back.setEnabled(own)
 
     def _show(self, on: bool) -> None:
-        self.button.setIcon(icons.icon("chevron-down" if on else "chevron-right"))
+        self.button.setIcon(icons.icon("chevron-down" if on else forward_icon()))
         if self._content is not None:
             self._content.setVisible(on)
         self.summary.setVisible(not on)

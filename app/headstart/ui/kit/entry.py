@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.mirrored import visual
 
 _INSET, _ICON, _GAP = 8, 16, 8
 
@@ -54,8 +55,9 @@ class SideEntry(QPushButton):
             frame = area.adjusted(0.5, 0.5, -0.5, -0.5)
             painter.drawRoundedRect(frame, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
         icon = icons.icon(self._icon, "accent" if self._accent else "quiet")
-        icon.paint(painter, QRect(_INSET, 0, _ICON, self.height()))
+        icon.paint(painter, visual(self, QRect(_INSET, 0, _ICON, self.height())))
         left, right = _INSET + _ICON + _GAP, self.width() - _INSET
+        words = visual(self, QRect(left, 0, right - left, self.height()))
         font, small = theme.text_font(), theme.text_font(theme.SMALL_SIZE)
         middle, metrics = int(Qt.AlignmentFlag.AlignVCenter), QFontMetrics(font)
         painter.setFont(small)
@@ -63,8 +65,8 @@ class SideEntry(QPushButton):
         room = right - left - metrics.horizontalAdvance(self._title) - _GAP
         note = QFontMetrics(small).elidedText(self._note, Qt.TextElideMode.ElideRight, room)
         flags = middle | int(Qt.AlignmentFlag.AlignRight)
-        painter.drawText(QRect(left, 0, right - left, self.height()), flags, note)
+        painter.drawText(words, flags, note)
         painter.setFont(font)
         painter.setPen(QColor(colours.ink))
-        painter.drawText(QRect(left, 0, right - left, self.height()), middle, self._title)
+        painter.drawText(words, middle, self._title)
         painter.end()

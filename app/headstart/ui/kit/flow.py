@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem, QStyle, QWidget
 
 _GAP = 8
 
@@ -66,7 +66,8 @@ class FlowLayout(QLayout):
             if line and x + width > rect.right() + 1:
                 x, y, line = rect.x(), y + line + _GAP, 0
             if moves:
-                item.setGeometry(QRect(QPoint(x, y), QSize(width, hint.height())))
+                own = QRect(QPoint(x, y), QSize(width, hint.height()))
+                item.setGeometry(QStyle.visualRect(QApplication.layoutDirection(), rect, own))
             x += width + _GAP
             line = max(line, hint.height())
         return y + line - rect.y()

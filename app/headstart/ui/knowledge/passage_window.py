@@ -21,6 +21,7 @@ from headstart.core.knowledge.values import PagePicture
 from headstart.core.text.shown import shortened
 from headstart.core.text.units import units
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.mirrored import back_icon, forward_icon
 from headstart.ui.kit.segments import Segments
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.knowledge.page_view import PageView
@@ -84,8 +85,8 @@ class PassageWindow(Sheet):
         labels = {"page": say("knowledge.as-page"), "text": say("knowledge.as-text")}
         self.kind = Segments(say("knowledge.shown-as"), labels, self)
         self.kind.chosen.connect(self._show_kind)
-        self.before = self._turn("chevron-left", say("knowledge.page-before"), -1)
-        self.after = self._turn("chevron-right", say("knowledge.page-after"), 1)
+        self.before = self._turn(back_icon(), say("knowledge.page-before"), -1)
+        self.after = self._turn(forward_icon(), say("knowledge.page-after"), 1)
         self.number = QLabel(self)
         self.number.setObjectName("quiet")
         self.bar = QWidget(self)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from headstart.core.hub.catalog import Repository
 from headstart.core.models.recommended import Recommended
 from headstart.ui.kit import icons
+from headstart.ui.kit.mirrored import back_arrow
 from headstart.ui.models.details_view import DetailsView
 from headstart.ui.models.results import ITEM, ModelResults, ModelResultsDelegate
 from headstart.ui.models.search_row import SearchRow
@@ -69,7 +70,7 @@ class DiscoverView(QWidget):
         self.retry.hide()
         self.details = DetailsView(self)
         self.details.retried.connect(self.opened)
-        self.back = QPushButton(icons.icon("arrow-left"), say("models.back-to-list"), self)
+        self.back = QPushButton(icons.icon(back_arrow()), say("models.back-to-list"), self)
         self.back.clicked.connect(self._on_back)
         self._recommended: list[Recommended] = []
         # True while the recommended models are shown

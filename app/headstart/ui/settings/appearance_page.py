@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSlider,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +22,7 @@ from headstart.core.settings.schema import TEXT_SIZES, Settings
 from headstart.core.settings.schema import Theme as ThemeChoice
 from headstart.ui.kit import languages, theme
 from headstart.ui.kit.flow import FlowLayout
+from headstart.ui.kit.mirrored import across, is_mirrored
 from headstart.ui.kit.segments import Segments
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
@@ -56,6 +58,9 @@ class ThemeCard(QAbstractButton):
             left = card.left() + number * card.width() / 2
             width = card.width() / len(halves)
             painter.setClipRect(QRectF(left, card.top(), width, card.height()))
+            if is_mirrored():
+                painter.translate(2 * card.center().x(), 0)
+                painter.scale(-1, 1)
             _paint_window(painter, card, colours)
             painter.restore()
         now = theme.current()
@@ -111,7 +116,7 @@ class Sample(QWidget):
         words = say("settings.why-sky-blue")
         line = theme.line_height()
         bubble = QRectF(0, 14, metrics.horizontalAdvance(words) + 28, line + 14)
-        bubble.moveRight(left + width)
+        bubble.moveLeft(left + across(int(width - bubble.width()), int(bubble.width()), width))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.bubble))
         painter.drawRoundedRect(bubble, theme.RADIUS_BUBBLE, theme.RADIUS_BUBBLE)
@@ -124,7 +129,8 @@ class Sample(QWidget):
             count = len(rest)
             while count > 1 and metrics.horizontalAdvance(rest[:count]) > width:
                 count = rest.rfind(" ", 0, count - 1) if " " in rest[: count - 1] else count - 1
-            painter.drawText(left, y + metrics.ascent(), rest[:count])
+            ink = metrics.horizontalAdvance(rest[:count])
+            painter.drawText(left + across(0, ink, width), y + metrics.ascent(), rest[:count])
             rest, y = rest[count:].lstrip(), y + line
         painter.end()
 
@@ -196,20 +202,22 @@ class AppearancePage(Page):
             self.language.addItem(one.name, one.code)
         self.language.setAccessibleName(say("settings.language"))
         self.language.activated.connect(self._choose_language)
-        section.row(say("settings.language"), self.language)
         self.restart = QPushButton(say("settings.restart-now"), self)
         self.restart.setAutoDefault(False)
         self.restart.clicked.connect(self.restart_wanted)
-        line = QHBoxLayout()
-        line.addWidget(QLabel(say("settings.language-restart"), self), 1)
-        line.addWidget(self.restart)
-        self.restart_row = section.wide(line)
+        field = QWidget(self)
+        column = QVBoxLayout(field)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.language)
+        column.addWidget(self.restart)
+        field.setFocusProxy(self.language)
+        section.row(say("settings.language"), field, say("settings.language-restart"))
         self._show_language(settings)
 
     def _show_language(self, settings: Settings) -> None:
         self.language.setCurrentIndex(max(0, self.language.findData(settings.language)))
         then = languages.wanted_language(settings.language)
-        self.restart_row.setVisible(then != languages.current())
+        self.restart.setVisible(then != languages.current())
 
     def _choose_language(self, _row: int) -> None:
         self._change(language=self.language.currentData())

@@ -25,6 +25,7 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.kit.entry import SideEntry
 from headstart.ui.kit.fields import clearable, give_room, keep_wheel_away
 from headstart.ui.kit.focus import focus_by_tab, stops_in, takes_tab
+from headstart.ui.kit.mirrored import back_arrow
 from headstart.ui.kit.sheet import calm
 from headstart.ui.settings.appearance_page import AppearancePage
 from headstart.ui.settings.cache_page import CachePage
@@ -103,7 +104,7 @@ class SettingsPage(QWidget):
     def _build(self) -> None:
         side = self._side = QFrame(self)
         side.setObjectName("settingsList")
-        self.back = SideEntry(say("settings.back-to-chats"), "arrow-left", side)
+        self.back = SideEntry(say("settings.back-to-chats"), back_arrow(), side)
         self.back.set_note("Esc")
         self.back.clicked.connect(self.closed)
         self.search = QLineEdit(side)

@@ -13,6 +13,7 @@ from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.commands import ItemCommand, add_items
 from headstart.ui.kit import theme
 from headstart.ui.kit.hover import settle_after
+from headstart.ui.kit.mirrored import across, back_icon, forward_icon
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.kit.when import clock_text
 from headstart.ui.wording import say
@@ -41,12 +42,12 @@ class ActionRow:
         # position of the row: y and width
         self._place = (0, 0)
         self.earlier = small_tool(
-            parent, "chevron-left", name=say("transcript.earlier-version"), tab=False
+            parent, back_icon(), name=say("transcript.earlier-version"), tab=False
         )
         self.earlier.clicked.connect(lambda: show_version(-1))
         self.earlier.clicked.connect(lambda: done())
         self.later = small_tool(
-            parent, "chevron-right", name=say("transcript.later-version"), tab=False
+            parent, forward_icon(), name=say("transcript.later-version"), tab=False
         )
         self.later.clicked.connect(lambda: show_version(1))
         self.later.clicked.connect(lambda: done())
@@ -149,7 +150,8 @@ class ActionRow:
         x = width - total if self._message().role is Role.USER else -4
         for widget, hint in zip(shown, hints, strict=True):
             y = top + _SPACE + (theme.px(_HEIGHT) - hint.height()) // 2
-            widget.setGeometry(x, y, hint.width(), hint.height())
+            left = across(x, hint.width(), width)
+            widget.setGeometry(left, y, hint.width(), hint.height())
             widget.show()
             x += hint.width() + _SPACE
             if widget is self._time:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.chats.parts import OriginRun
 from headstart.ui.kit import theme
+from headstart.ui.kit.mirrored import across
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.formula_block import FormulaBlock
@@ -199,9 +200,10 @@ class BlockStack:
 
     @staticmethod
     def _put(widget: TextBlock, left: int, y: int, width: int, height: int) -> None:
+        room = left + width
         if isinstance(widget, PlainBlock):
             left, width = left + width - widget.bubble_width, widget.bubble_width
-        widget.setGeometry(left, y, width, height)
+        widget.setGeometry(across(left, width, room), y, width, height)
         if widget.isHidden():
             widget.show()
 

@@ -26,6 +26,7 @@ from headstart.core.chats.parts import BlobRef
 from headstart.core.chats.sections import CallState, ShownCall
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.accessible import Spoken, be, be_fold
+from headstart.ui.kit.mirrored import forward_icon
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.tool_names import about_tool, tool_title
 from headstart.ui.transcript.call_text import CallText
@@ -346,7 +347,7 @@ class _Head(QAbstractButton):
         left, right = _PAD + size + _GAP, self.width() - _PAD
         if not asks:
             right -= size
-            chevron = "chevron-down" if self.isChecked() else "chevron-right"
+            chevron = "chevron-down" if self.isChecked() else forward_icon()
             place = QRect(right, middle - size // 2, size, size)
             icons.icon(chevron).paint(painter, place)
             right -= _GAP

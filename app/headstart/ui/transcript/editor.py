@@ -12,6 +12,7 @@ from headstart.core.chats.values import Role
 from headstart.core.text.shown import is_blank
 from headstart.ui.kit import theme
 from headstart.ui.kit.composing import commit_focused
+from headstart.ui.kit.mirrored import across
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
 
@@ -94,7 +95,7 @@ class EditPanel(QWidget):
         for button in (*self._buttons, self._cancel):
             hint = button.sizeHint()
             x -= hint.width()
-            button.setGeometry(x, y, hint.width(), hint.height())
+            button.setGeometry(across(x, hint.width(), width), y, hint.width(), hint.height())
             x -= _GAP
             last = max(last, hint.height())
         return y + last + 4

@@ -8,6 +8,7 @@ from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
 from headstart.core.chats.values import TurnStats, gain_words
+from headstart.ui.kit.mirrored import across
 from headstart.ui.transcript.words import figures_of, figures_text
 from headstart.ui.wording import say
 
@@ -46,6 +47,7 @@ class Figures(QToolButton):
         hint = self.sizeHint()
         # the text is flush with the column's right edge
         left = width - hint.width() + _PAD
+        left = across(left, hint.width(), width)
         self.setGeometry(left, y, hint.width(), max(height, hint.height()))
 
     def enterEvent(self, event: QEnterEvent) -> None:

@@ -30,6 +30,7 @@ from headstart.core.chats.values import Message, Role
 from headstart.core.text.shown import isolated, shortened
 from headstart.ui.attachment import facts_of, part_words
 from headstart.ui.kit import theme
+from headstart.ui.kit.mirrored import across
 from headstart.ui.kit.pictures import fitted
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.source_words import passage_place
@@ -91,7 +92,8 @@ class PartBoxes:
             if isinstance(box, PassagesBox):
                 box_width = min(box.most, width)
                 height = box.heightForWidth(box_width)
-            box.setGeometry(width - box_width if self._right else 0, y, box_width, height)
+            left = across(width - box_width if self._right else 0, box_width, width)
+            box.setGeometry(left, y, box_width, height)
             y += height + GAP
         return y
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from headstart.core.chats.values import TurnStats
 from headstart.ui.kit import icons
 from headstart.ui.kit.accessible import be_fold
+from headstart.ui.kit.mirrored import across, forward_icon
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.transcript.block_stack import GAP, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost
@@ -31,7 +32,7 @@ class Reasoning:
         self.open = False
         self.toggle = small_tool(
             parent,
-            "chevron-right",
+            forward_icon(),
             say("transcript.thought"),
             say("transcript.show-or-hide-reasoning"),
             tab=False,
@@ -60,7 +61,8 @@ class Reasoning:
         if self.toggle.isHidden():
             return y
         hint = self.toggle.sizeHint()
-        self.toggle.setGeometry(-4, y, min(width, hint.width()), hint.height())
+        wide = min(width, hint.width())
+        self.toggle.setGeometry(across(-4, wide, width), y, wide, hint.height())
         y += hint.height() + 4
         if self.open:
             return self.stack.lay_out(width - _INDENT, _INDENT, y, near) + GAP
@@ -69,7 +71,7 @@ class Reasoning:
 
     @property
     def _icon(self) -> str:
-        return "chevron-down" if self.open else "chevron-right"
+        return "chevron-down" if self.open else forward_icon()
 
     def refresh(self) -> None:
         self.stack.refresh()
