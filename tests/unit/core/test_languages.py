@@ -38,8 +38,9 @@ def english_again() -> Iterator[None]:
         (["pt-BR"], "pt-BR"),
         (["zh-Hans-CN"], "zh-Hans"),
         (["zh_Hans_SG"], "zh-Hans"),
-        # other signs: they read English rather
-        (["zh-Hant-TW", "en-US"], "en"),
+        (["zh-Hant-TW", "en-US"], "zh-Hant"),
+        (["zh_HK"], "zh-Hant"),
+        (["zh-CN"], "zh-Hans"),
         (["en-GB", "de"], "en"),
         (["xx", "ja-JP"], "ja"),
         (["C"], "en"),
@@ -54,6 +55,8 @@ def test_a_system_gets_the_language_it_wants_most(wanted: list[str], code: str) 
 def test_only_languages_that_are_here_are_chosen() -> None:
     assert best_language(["de", "fr"], (ENGLISH, *_named("fr"))).code == "fr"
     assert best_language(["de"], (ENGLISH,)) is ENGLISH
+    # other signs: they read English rather
+    assert best_language(["zh-Hant-TW", "en"], (ENGLISH, *_named("zh-Hans"))) is ENGLISH
 
 
 def test_codes_and_names_are_unique() -> None:
@@ -61,7 +64,7 @@ def test_codes_and_names_are_unique() -> None:
     assert len({one.name for one in LANGUAGES}) == len(LANGUAGES)
     assert language_of("qps") is PSEUDO
     assert language_of("xx") is None
-    assert [one.code for one in LANGUAGES if one.from_right] == ["ar"]
+    assert [one.code for one in LANGUAGES if one.from_right] == ["ar", "fa"]
 
 
 @pytest.mark.logs("a sentence of the window's language")

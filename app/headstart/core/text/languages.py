@@ -31,6 +31,8 @@ class Language(Struct, frozen=True):
         return self.base in FROM_RIGHT
 
 
+# countries that write Chinese in traditional signs, where a system names no script
+_TRADITIONAL = frozenset(("TW", "HK", "MO"))
 FROM_RIGHT = frozenset(("ar", "fa", "he", "ur"))
 ENGLISH = Language("en", "English", "English", "en")
 # each character with an accent, and a third longer: for tests of the window
@@ -43,8 +45,16 @@ LANGUAGES = (
     Language("it", "Italiano", "Italian", "it"),
     Language("pt-BR", "Português (Brasil)", "Brazilian Portuguese", "pt_BR"),
     Language("ru", "Русский", "Russian", "ru"),
+    Language("pl", "Polski", "Polish", "pl"),
+    Language("uk", "Українська", "Ukrainian", "uk"),
+    Language("tr", "Türkçe", "Turkish", "tr"),
+    Language("id", "Bahasa Indonesia", "Indonesian", "id"),
+    Language("vi", "Tiếng Việt", "Vietnamese", "vi"),
     Language("ar", "العربية", "Arabic", "ar"),
+    Language("fa", "فارسی", "Persian", "fa"),
+    Language("hi", "हिन्दी", "Hindi", "hi"),
     Language("zh-Hans", "简体中文", "Simplified Chinese", "zh_CN"),
+    Language("zh-Hant", "繁體中文", "Traditional Chinese", "zh_TW"),
     Language("ja", "日本語", "Japanese", "ja"),
     Language("ko", "한국어", "Korean", "ko"),
 )
@@ -61,6 +71,8 @@ def best_language(wanted: Iterable[str], offered: Iterable[Language]) -> Languag
     known = tuple(offered)
     for code in wanted:
         parts = code.replace("_", "-").split("-")
+        if parts[0] == "zh" and not {"Hans", "Hant"}.intersection(parts):
+            parts = ["zh", "Hant" if parts[-1] in _TRADITIONAL else "Hans"]
         for one in known:
             own = one.code.split("-")
             # a script or a country that is named must be the same: Taiwan does not read zh-Hans
