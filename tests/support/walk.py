@@ -24,6 +24,7 @@ from PySide6.QtGui import QCursor, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
+    QAbstractScrollArea,
     QAbstractSlider,
     QAbstractSpinBox,
     QComboBox,
@@ -133,10 +134,21 @@ def _off(widget: QWidget, window: QWidget) -> bool:
     place = QRect(widget.mapTo(window, QPoint()), widget.size())
     room = window.rect().adjusted(-1, -1, 1, 1)
     if _in_transcript(widget):
-        return place.left() < room.left() or place.right() > room.right()
+        # messages that are scrolled away are laid out when they come back
+        view = _view_of(widget, window)
+        near = view.top() <= place.bottom() and place.top() <= view.bottom()
+        return near and (place.left() < room.left() or place.right() > room.right())
     if scrolls:
         return place.left() < room.left() or place.right() > room.right()
     return not room.contains(place)
+
+
+def _view_of(widget: QWidget, window: QWidget) -> QRect:
+    """The place of the transcript's view around a part of it."""
+    around = widget.parentWidget()
+    while around is not None and not isinstance(around, QAbstractScrollArea):
+        around = around.parentWidget()
+    return window.rect() if around is None else QRect(around.mapTo(window, QPoint()), around.size())
 
 
 def _in_transcript(widget: QWidget) -> bool:

@@ -44,9 +44,10 @@ def test_texts_that_are_longer_fit_the_smallest_window(tmp_path: Path) -> None:
 
 
 @pytest.mark.proof
-def test_texts_that_are_longer_fit_in_every_size(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["qps", "qps-mirrored"])
+def test_texts_that_are_longer_fit_in_every_size(tmp_path: Path, language: str) -> None:
     sizes = "720x480", "1000x700", "1400x900"
-    assert _walk(tmp_path / "found.json", "1", *sizes, language="qps") == []
+    assert _walk(tmp_path / "found.json", "1", *sizes, language=language) == []
 
 
 def test_everything_that_is_shown_comes_from_a_table(tmp_path: Path) -> None:
