@@ -5,11 +5,12 @@ Shortcuts, the header, menus and the actions under a message are views of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
@@ -78,6 +79,7 @@ class Commands:
     """The registry; `chat`, `message` and `folder` are in menu order."""
 
     def __init__(self) -> None:
+        self._add: Callable[[Command], None] = lambda _command: None
         self.fill()
 
     def fill(
@@ -89,6 +91,9 @@ class Commands:
     ) -> None:
         """Register commands in place of the previous ones."""
         self._window = {command.id: command for command in window}
+        self._usual = dict(self._window)
+        self._shortcuts: dict[str, list[QShortcut]] = {}
+        self._bound: list[tuple[QAbstractButton, str]] = []
         self.chat = chat
         self.message = message
         self.folder = folder
@@ -112,14 +117,43 @@ class Commands:
             if command.always or not blocked():
                 self.run(command.id)
 
-        for command in self:
+        def add(command: Command) -> None:
+            self._shortcuts[command.id] = made = []
             for keys in filter(None, (command.keys, *command.more_keys)):
                 shortcut = QShortcut(QKeySequence(keys), window)
                 shortcut.activated.connect(partial(run, command))
+                made.append(shortcut)
+
+        self._add = add
+        for command in self:
+            add(command)
+
+    def usual_keys(self, command_id: str) -> str:
+        """The keys of a command unless the user chose others."""
+        return self._usual[command_id].keys
+
+    def rebind(self, own: Mapping[str, str]) -> None:
+        """Give commands the keys that the user chose, by id ("" for none); all others get their
+        usual ones."""
+        for usual in self._usual.values():
+            keys = own.get(usual.id, usual.keys)
+            # the other keys of the same action are as usual as the first
+            more = usual.more_keys if keys == usual.keys else ()
+            now = self._window[usual.id]
+            if (now.keys, now.more_keys) == (keys, more):
+                continue
+            self._window[usual.id] = replace(usual, keys=keys, more_keys=more)
+            for shortcut in self._shortcuts.get(usual.id, ()):
+                shortcut.setEnabled(False)
+                shortcut.deleteLater()
+            self._add(self._window[usual.id])
+        for button, command_id in self._bound:
+            button.setToolTip(self[command_id].hint)
 
     def bind(self, button: QAbstractButton, command_id: str) -> None:
         """Have a button run a command, and take its title and hint."""
         command = self[command_id]
+        self._bound.append((button, command_id))
         button.setToolTip(command.hint)
         button.setAccessibleName(command.title)
         button.clicked.connect(lambda: self.run(command_id))

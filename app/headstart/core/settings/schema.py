@@ -176,6 +176,8 @@ class Settings(Struct, frozen=True):
     tool_approvals: Annotated[tuple[ToolApproval, ...], Meta(max_length=10_000)] = ()
     # the tool servers of chats that choose none
     tools_from: tuple[ToolsFrom, ...] = ()
+    # the user's own keys by command, "" for none, in the portable form of Qt
+    shortcuts: dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=64)]] = {}
     # folders and files that questions are answered from, and those of chats that choose none
     knowledge: KnowledgeSettings = field(default_factory=KnowledgeSettings)
     files_from: tuple[FilesFrom, ...] = ()

@@ -88,7 +88,7 @@ class SettingsPage(QWidget):
         self.tools = ToolsPage(settings, self)
         self.knowledge = KnowledgePage(settings, self._tell, self)
         self.privacy = PrivacyPage(settings, self._tell, self)
-        self.shortcuts = ShortcutsPage(settings, keys, self)
+        self.shortcuts = ShortcutsPage(settings, keys, self._tell, self)
         self.expert = ExpertPage(settings, self.engine, self.numbers, self)
         self.pages: dict[str, Page] = {name: getattr(self, name) for name in _ICONS}
         self._stack = QStackedWidget(self)
@@ -127,7 +127,7 @@ class SettingsPage(QWidget):
         self.nothing.setWordWrap(True)
         self.nothing.hide()
         self._help = SideEntry(say("settings.help"), "circle-help", side)
-        self._help.set_note("F1")
+        self._show_help_key()
         self._help.clicked.connect(self.guide_wanted)
         self._about = SideEntry(say("settings.about-headstart"), "info", side)
         self._about.clicked.connect(self.about_wanted)
@@ -186,6 +186,10 @@ class SettingsPage(QWidget):
         self.numbers.follow(settings)
         for page in self.pages.values():
             page.follow(settings)
+        self._show_help_key()
+
+    def _show_help_key(self) -> None:
+        self._help.set_note(self.shortcuts.choices["help.guide"].field.text())
 
     def _measure(self) -> None:
         self._side.setFixedWidth(theme.sidebar_width())

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from headstart.ui.help.about_sheet import AboutSheet
     from headstart.ui.help.guide_page import GuideSheet
     from headstart.ui.help.report_sheet import ReportSheet
-    from headstart.ui.settings.shortcuts_page import Keys
+    from headstart.ui.settings.shortcuts_page import KeyRow, Keys
 
+# it closes whatever is in front, everywhere
+_FIXED = "reply.stop"
 # keys that belong to a part of the window instead of a command
 _PLACES = (
     ("shell.in-message", (
@@ -46,28 +48,42 @@ _PLACES = (
     )),
 )  # fmt: skip
 _GROUPS = (
-    ("shell.chats", ("chat.", "chats.", "folder.", "composer.", "prompts.", "reply.")),
-    ("shell.window", ("app.", "view.", "models.", "model.", "help.")),
+    ("shell.chats", ("chat.", "chats.", "folder.", "composer.", "prompts.", "files.", "reply.")),
+    ("shell.window", ("app.", "view.", "models.", "model.", "cache.", "help.")),
 )
 
 
 def keys_of(commands: Commands) -> Keys:
     """All keys, in groups."""
+    from headstart.ui.settings.shortcuts_page import KeyRow
 
-    def rows(begins: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    def rows(begins: tuple[str, ...]) -> Iterator[KeyRow]:
         for command in commands:
-            if command.keys and command.id.startswith(begins):
-                yield command.title.removesuffix("…"), key_text(command.keys)
+            if not command.id.startswith(begins):
+                continue
+            title, shown = command.title.removesuffix("…"), key_text(command.keys)
+            if command.id == _FIXED:
+                yield KeyRow(title, shown, taken=(command.keys,))
+            else:
+                usual = commands.usual_keys(command.id)
+                yield KeyRow(title, shown, command.id, usual, command.more_keys)
 
     found = [(say(title), tuple(rows(begins))) for title, begins in _GROUPS]
     places = [
         (
             say(title),
-            tuple((say(what), _keys(by)) for what, by in keys),
+            tuple(KeyRow(say(what), _keys(by), taken=_taken(by)) for what, by in keys),
         )
         for title, keys in _PLACES
     ]
     return [*found, *places]
+
+
+def _taken(by: str) -> tuple[str, ...]:
+    if by.startswith("shell."):
+        return ()
+    # the key beside the letters, and that of the number pad
+    return tuple(one for keys in by.split(", ") for one in (keys, keys.replace("Enter", "Return")))
 
 
 def _keys(by: str) -> str:

@@ -44,6 +44,8 @@ def make_window(controllers: Controllers, preferences: Preferences) -> MainWindo
     window = MainWindow(controllers, preferences)
     actions.fill(window.commands, window, controllers)
     window.commands.add_shortcuts(window, lambda: sheet_over(window) is not None)
+    window.commands.rebind(preferences.current.shortcuts)
+    preferences.listen(lambda now: window.commands.rebind(now.shortcuts), "shortcuts")
     _connect(window, controllers, preferences)
     calm(window)
     window.composer.edit.setFocus()

@@ -31,6 +31,12 @@ WORDS: dict[str, str] = {
     "use": "Use",
     "enter-goes-on-shift-enter": "Enter goes on, Shift+Enter starts a new line.",
     "ok": "OK",
+    "no-keys": "None",
+    "press-keys": "Press the keys…",
+    "press-keys-for": "{title}: press the keys",
+    "press-keys-how": (
+        "Press it, then the keys. Esc keeps the old ones, Backspace takes them away."
+    ),
     "yesterday": "yesterday {clock}",
     "today": "today {clock}",
     "day-and-clock": "{day}, {clock}",
