@@ -52,10 +52,45 @@ def test_numbers_and_dates_are_those_of_the_region(
 def test_lists_and_shares_are_written_by_the_language() -> None:
     SystemLocale("de", COUNTRY.Germany).install()
     assert locale().listed(["a", "b", "c"]) == "a, b und c"
-    assert locale().percent(0.256, 1) == "25,6%"
+    assert locale().percent(0.256, 1) == "25,6\u00a0%"
     assert locale().language == "de"
 
 
 def test_words_get_their_numbers_from_it() -> None:
     SystemLocale("en", COUNTRY.Germany).install()
     assert say("inspector.used-of-size-exactly", used=1_200, size=8_192) == "1.200 of 8.192 tokens"
+
+
+@pytest.mark.parametrize(
+    ("language", "day", "whole", "month", "share"),
+    [
+        ("de", "16. Oktober", "16. Oktober 2026", "Oktober 2026", "50\u00a0%"),
+        ("es", "16 de octubre", "16 de octubre de 2026", "octubre de 2026", "50\u00a0%"),
+        ("fr", "16 octobre", "16 octobre 2026", "octobre 2026", "50\u00a0%"),
+        ("it", "16 ottobre", "16 ottobre 2026", "ottobre 2026", "50%"),
+        ("pt_BR", "16 de outubro", "16 de outubro de 2026", "outubro de 2026", "50%"),
+        ("ru", "16 октября", "16 октября 2026 г.", "октябрь 2026 г.", "50\u00a0%"),
+        ("pl", "16 października", "16 października 2026", "październik 2026", "50%"),
+        ("uk", "16 жовтня", "16 жовтня 2026 р.", "жовтень 2026 р.", "50%"),
+        ("tr", "16 Ekim", "16 Ekim 2026", "Ekim 2026", "%50"),
+        ("id", "16 Oktober", "16 Oktober 2026", "Oktober 2026", "50%"),
+        ("vi", "16 tháng 10", "16 tháng 10, 2026", "tháng 10 năm 2026", "50%"),
+        ("ar", "16 أكتوبر", "16 أكتوبر 2026", "أكتوبر 2026", "50%"),
+        ("fa", "16 اکتبر", "16 اکتبر 2026", "اکتبر 2026", "50%"),
+        ("hi", "16 अक्टूबर", "16 अक्टूबर 2026", "अक्टूबर 2026", "50%"),
+        ("zh_CN", "10月16日", "2026年10月16日", "2026年10月", "50%"),
+        ("zh_TW", "10月16日", "2026年10月16日", "2026年10月", "50%"),
+        ("ja", "10月16日", "2026年10月16日", "2026年10月", "50%"),
+        ("ko", "10월 16일", "2026년 10월 16일", "2026년 10월", "50%"),
+    ],
+)
+def test_dates_and_shares_are_written_by_the_language(
+    language: str, day: str, whole: str, month: str, share: str
+) -> None:
+    """The forms are those of CLDR; digits are those of all other numbers."""
+    SystemLocale(language, COUNTRY.UnitedStates).install()
+    moment = dt.date(2026, 10, 16)
+    assert locale().day(moment, year=False) == day
+    assert locale().day(moment, year=True) == whole
+    assert locale().month(moment) == month
+    assert locale().percent(0.5) == share

@@ -16,6 +16,9 @@ _AMOUNT = re.compile(
     r"(?<![\w.+\u2066\u2068-])\d[\d.,\u066b\u066c\u202f]*[ \u00a0][A-Za-z][A-Za-z/]*"
 )
 _FROM_LEFT = re.compile("[A-Za-z\u00c0-\u024f\u0370-\u052f]")
+# options, endings of files, beginnings of paths, negative numbers and measures of pictures: the
+# signs belong to what follows them
+_SIGNED = re.compile(r"(?<![\w\u2066\u2068])(?:(?:--?|\.|/)[A-Za-z][\w./:-]*|-\d[\d.,]*|\d+ × \d+)")
 # what decides the direction of a line: a letter, or a mark that stands for one
 _STRONG = re.compile(
     "[\u200fA-Za-z\u00c0-\u024f\u0370-\u052f\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
@@ -47,11 +50,13 @@ def isolated(text: str) -> str:
 
 def in_window_order(text: str) -> str:
     """A sentence for display. In a window that is read from right to left, a number stays in front
-    of its Latin unit (“31 tok/s”), which the algorithm of Unicode would put behind it, and a
-    sentence that begins with a Latin name still begins at the right."""
+    of its Latin unit (“31 tok/s”), which the algorithm of Unicode would put behind it, an option
+    keeps its hyphens (“--home”), and a sentence that begins with a Latin name still begins at the
+    right."""
     if not reads_from_right():
         return text
-    text = _AMOUNT.sub("\u2066\\g<0>\u2069", text)
+    for one in (_AMOUNT, _SIGNED):
+        text = one.sub("\u2066\\g<0>\u2069", text)
     first = _STRONG.search(text)
     begins_left = first is not None and _FROM_LEFT.match(first[0]) is not None
     return f"\u200f{text}" if begins_left and _FROM_RIGHT.search(text) else text

@@ -9,6 +9,24 @@ from PySide6.QtCore import QDate, QLocale, QTime
 
 from headstart.core.text.locale import use_locale
 
+# by language, from CLDR 48: a day, a day with its year, a month, in the notation of Qt; Qt's own
+# formats have the day of the week or no month's name
+_DATES: dict[str, tuple[str, str, str]] = {
+    "de": ("d. MMMM", "d. MMMM yyyy", "MMMM yyyy"),
+    "es": ("d 'de' MMMM", "d 'de' MMMM 'de' yyyy", "MMMM 'de' yyyy"),
+    "ja": ("M月d日", "yyyy年M月d日", "yyyy年M月"),
+    "ko": ("M월 d일", "yyyy년 M월 d일", "yyyy년 M월"),
+    "pt": ("d 'de' MMMM", "d 'de' MMMM 'de' yyyy", "MMMM 'de' yyyy"),
+    "ru": ("d MMMM", "d MMMM yyyy 'г'.", "LLLL yyyy 'г'."),
+    "uk": ("d MMMM", "d MMMM yyyy 'р'.", "LLLL yyyy 'р'."),
+    "pl": ("d MMMM", "d MMMM yyyy", "LLLL yyyy"),
+    "vi": ("d MMMM", "d MMMM, yyyy", "MMMM 'năm' yyyy"),
+    "zh": ("M月d日", "yyyy年M月d日", "yyyy年M月"),
+}
+_USUAL_DATES = ("d MMMM", "d MMMM yyyy", "MMMM yyyy")
+# where a sign of per cent has a space before it, or stands first
+_SPACED_PERCENT = frozenset(("de", "es", "fr", "ru"))
+_PERCENT_FIRST = "tr"
 _SHORT = QLocale.FormatType.ShortFormat
 _ANY = QLocale.Language.AnyLanguage
 
@@ -34,24 +52,44 @@ class SystemLocale:
         return self._forms.toString(float(value), "f", digits)
 
     def percent(self, share: float, digits: int = 0) -> str:
-        return f"{self.number(100 * share, digits)}{self._forms.percent()}"
+        number, sign = self.number(100 * share, digits), self._forms.percent()
+        if self.language == _PERCENT_FIRST:
+            return f"{sign}{number}"
+        space = "\u00a0" if self.language in _SPACED_PERCENT else ""
+        return f"{number}{space}{sign}"
 
     def listed(self, items: Sequence[str]) -> str:
         return self._words.createSeparatedList(list(items))
 
     def clock(self, moment: dt.time) -> str:
         form = self._forms.timeFormat(_SHORT).replace(":ss", "").replace(".ss", "")
-        return self._words.toString(QTime(moment.hour, moment.minute), form)
+        return self._own_digits(self._words.toString(QTime(moment.hour, moment.minute), form))
 
     def day(self, day: dt.date, year: bool) -> str:
-        month_first = self._forms.dateFormat(_SHORT).casefold().lstrip().startswith("m")
-        form = "MMMM d" if month_first else "d MMMM"
-        if year:
-            form += ", yyyy" if month_first else " yyyy"
-        return self._words.toString(QDate(day.year, day.month, day.day), form)
+        short, long, _ = _DATES.get(self.language, _USUAL_DATES)
+        if self.language == "en":
+            # English is written in many countries
+            first = self._forms.dateFormat(_SHORT).casefold().lstrip().startswith("m")
+            short, long = ("MMMM d", "MMMM d, yyyy") if first else _USUAL_DATES[:2]
+        return self._date(day, long if year else short)
 
     def month(self, day: dt.date) -> str:
-        return self._words.toString(QDate(day.year, day.month, 1), "MMMM yyyy")
+        return self._date(day, _DATES.get(self.language, _USUAL_DATES)[2])
+
+    def _date(self, day: dt.date, form: str) -> str:
+        if "LLLL" in form:
+            # a month that stands alone has a form of its own; Qt's formats do not know it
+            form = form.replace("LLLL", f"'{self._words.standaloneMonthName(day.month)}'")
+        shown = self._words.toString(QDate(day.year, day.month, day.day), form)
+        return self._own_digits(shown)
+
+    def _own_digits(self, shown: str) -> str:
+        """Digits as in all other numbers of the window."""
+        wanted, zero = self._forms.zeroDigit(), self._words.zeroDigit()
+        if wanted == zero:
+            return shown
+        digits = {ord(zero) + one: chr(ord(wanted) + one) for one in range(10)}
+        return shown.translate(digits)
 
 
 def _of_system() -> QLocale:
