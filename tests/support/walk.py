@@ -1,6 +1,7 @@
 """Opens every page and sheet of the window, in several sizes, and says what is wrong with it:
-`python -m tests.support.walk OUT [words] [WIDTHxHEIGHT ...]`. With “words” it looks for words that
-come from no table instead. QT_SCALE_FACTOR is taken from the environment; OUT gets a JSON list of
+`python -m tests.support.walk OUT [words|heard] [WIDTHxHEIGHT ...]`. With “words” it looks for words
+that come from no table instead, with “heard” for what a screen reader cannot tell and for a focus
+that nobody sees. QT_SCALE_FACTOR is taken from the environment; OUT gets a JSON list of
 [where, what]."""
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import qasync
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QCursor, QImage
+from PySide6.QtGui import QAccessible, QCursor, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -45,6 +46,7 @@ from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.wording import say
 from tests.support import conversation_files as files
+from tests.support.heard import focus_faults, heard_faults
 from tests.support.marked import mark, unmarked
 from tests.ui.looks import fill
 
@@ -232,9 +234,10 @@ def _on_screen(window: QWidget) -> QImage:
 
 
 class Walk:
-    def __init__(self, app: App, out: list[Found], words: bool = False) -> None:
-        """`words`: the tables are marked, and words are looked for that come from none."""
-        self.app, self.out, self.words = app, out, words
+    def __init__(self, app: App, out: list[Found], mode: str = "") -> None:
+        """`mode`: “words” where the tables are marked, and words are looked for that come from
+        none; “heard” where the window is read as a screen reader does."""
+        self.app, self.out, self.mode = app, out, mode
         self.where = ""
         self.pictures: Path | None = None
 
@@ -245,8 +248,12 @@ class Walk:
     async def look(self, name: str) -> None:
         await self.settle()
         window = self.app.window
-        if self.words:
+        if self.mode == "words":
             self.out += [(name, fault) for fault in foreign_words(window)]
+            return
+        if self.mode == "heard":
+            told = (*heard_faults(window), *await focus_faults(window))
+            self.out += [(name, fault) for fault in told]
             return
         self.out += [
             (f"{self.where} {name}", fault) for fault in (*faults(window), *await stale(window))
@@ -262,7 +269,7 @@ class Walk:
                 break
             window.escape()
             await self.settle()
-        if not self.words:
+        if not self.mode:
             self.out += [(f"{self.where} after it", fault) for fault in remains(window)]
 
 
@@ -325,9 +332,9 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
 
 
 async def walk_all(
-    app: App, sizes: list[tuple[int, int]], pictures: Path | None, words: bool
+    app: App, sizes: list[tuple[int, int]], pictures: Path | None, mode: str
 ) -> list[Found]:
-    walk = Walk(app, [], words)
+    walk = Walk(app, [], mode)
     walk.pictures = pictures
     chat = await fill(app)
     app.controllers.folders.make("Law")
@@ -335,7 +342,7 @@ async def walk_all(
     file = Path(tempfile.mkdtemp()) / "conversations.json"
     chats = [files.chatgpt(conversation_id=f"{n}", title=f"Chat number {n}") for n in range(4)]
     file.write_bytes(files.dumps([*chats, {"mapping": 3}]))
-    for theme in ("light",) if words else ("light", "dark"):
+    for theme in ("light",) if mode else ("light", "dark"):
         app.services.preferences.update(theme=theme)
         for width, height in sizes:
             app.window.resize(width, height)
@@ -344,9 +351,11 @@ async def walk_all(
     return walk.out
 
 
-def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None, words: bool) -> None:
-    if words:
+def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None, mode: str) -> None:
+    if mode == "words":
         mark()
+    if mode == "heard":
+        QAccessible.setActive(True)
     application = make_application()
     # a caret that blinks is another picture
     application.setCursorFlashTime(0)
@@ -361,7 +370,7 @@ def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None, words: 
             await app.storage.ready()
             await app.controllers.settle()
             try:
-                found.extend(await walk_all(app, sizes, pictures, words))
+                found.extend(await walk_all(app, sizes, pictures, mode))
             finally:
                 await close_app(app)
 
@@ -377,6 +386,7 @@ def _size(text: str) -> tuple[int, int]:
 
 if __name__ == "__main__":
     shots = Path(os.environ["WALK_PICTURES"]) if "WALK_PICTURES" in os.environ else None
-    given = [one for one in sys.argv[2:] if one != "words"]
+    modes = [one for one in sys.argv[2:] if one in ("words", "heard")]
+    given = [one for one in sys.argv[2:] if one not in modes]
     chosen = [_size(one) for one in given] or list(SIZES)
-    main(Path(sys.argv[1]), chosen, shots, "words" in sys.argv)
+    main(Path(sys.argv[1]), chosen, shots, "".join(modes))

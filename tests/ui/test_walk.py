@@ -54,6 +54,12 @@ def test_everything_that_is_shown_comes_from_a_table(tmp_path: Path) -> None:
     assert _walk(tmp_path / "found.json", "1", "words", "1440x900") == []
 
 
+def test_everything_is_heard_and_the_focus_is_seen(tmp_path: Path) -> None:
+    """Names, roles and states as a screen reader gets them, on every page and sheet; and a control
+    that Tab reaches looks different then."""
+    assert _walk(tmp_path / "found.json", "1", "heard", "1366x768") == []
+
+
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
 @pytest.mark.parametrize(
     ("width", "height", "colour", "everywhere"),

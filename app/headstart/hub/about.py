@@ -94,10 +94,10 @@ def read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     try:
         if path.stat().st_size > _LARGEST:
-            raise ModelProblem("header-damaged", name=folder.name, size="config.json")
+            raise ModelProblem("config-damaged", name=folder.name, file="config.json")
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelProblem("header-damaged", name=folder.name, size="config.json") from error
+        raise ModelProblem("config-damaged", name=folder.name, file="config.json") from error
     if not isinstance(found, dict) or not {"model_type", "medusa_num_heads"} & found.keys():
-        raise ModelProblem("header-damaged", name=folder.name, size="config.json")
+        raise ModelProblem("config-damaged", name=folder.name, file="config.json")
     return found

@@ -83,6 +83,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         ),
         "Download it again, or choose another model file.",
     ),
+    "config-damaged": (
+        "{name} is damaged or incomplete: nothing can be read from its file {file}.",
+        "Download it again, or choose another model.",
+    ),
     "is-a-folder": (
         "{name} is a folder, not a model file.",
         "Choose a file that ends in .gguf.",

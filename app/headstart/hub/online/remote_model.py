@@ -134,7 +134,7 @@ class RemoteModels:
         try:
             config = json.loads(data)
         except ValueError as error:
-            raise ModelProblem("header-damaged", name=variant.title, size=path) from error
+            raise ModelProblem("config-damaged", name=variant.title, file=path) from error
         weights = [file.size for file in variant.files if file.path.endswith(".safetensors")]
         return shapes.of_config(config if isinstance(config, dict) else {}, sum(weights))
 

@@ -52,6 +52,14 @@ def leave_area(area: QWidget, forward: bool) -> bool:
 
 def focus_by_tab(widget: QWidget, forward: bool) -> None:
     reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
-    # shows the focus frame, which is for users of the keyboard
-    widget.window().setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
     widget.setFocus(reason)
+    show_focus(widget.window())
+
+
+def show_focus(window: QWidget) -> None:
+    """Show the frame of the focus, which is for users of the keyboard. After the focus has moved:
+    `setFocus` clears the mark."""
+    window.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
+    focus = window.focusWidget()
+    if focus is not None:
+        focus.update()

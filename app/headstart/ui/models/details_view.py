@@ -26,6 +26,7 @@ from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import count_text, size_text
 from headstart.core.told import told
 from headstart.ui.kit import icons
+from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.fields import in_tab_order
 from headstart.ui.kit.token_row import TokenRow
@@ -101,6 +102,8 @@ class DetailsView(QFrame):
         column.addWidget(self.drafts)
         column.addStretch(1)
         area = QScrollArea(self)
+        area.setAccessibleName(say("models.about-model"))
+        be(area, Spoken.Grouping)
         area.setObjectName("plain")
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
 from headstart.ui.kit import icons
+from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.words import download_words
@@ -159,6 +160,8 @@ class DownloadsView(QWidget):
         self._column.setSpacing(8)
         self._column.addStretch(1)
         area = QScrollArea(self)
+        area.setAccessibleName(say("models.downloads"))
+        be(area, Spoken.Grouping)
         area.setObjectName("plain")
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)

@@ -25,6 +25,7 @@ from headstart.core.models.described import ModelCard
 from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import size_text
 from headstart.core.wording import age_text
+from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import source_words
@@ -117,6 +118,8 @@ class InstalledModelView(QFrame):
         column.addWidget(self.drafts)
         column.addStretch(1)
         area = QScrollArea(self)
+        area.setAccessibleName(say("models.about-model"))
+        be(area, Spoken.Grouping)
         area.setObjectName("plain")
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

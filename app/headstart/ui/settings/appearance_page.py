@@ -67,8 +67,11 @@ class ThemeCard(QAbstractButton):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(now.edge), 1))
         painter.drawRoundedRect(card, 8, 8)
-        if self.isChecked() or self.hasFocus():
-            painter.setPen(QPen(QColor(now.accent if self.isChecked() else now.ink), 2))
+        if self.isChecked():
+            painter.setPen(QPen(QColor(now.accent), 2))
+            painter.drawRoundedRect(card.adjusted(-3, -3, 3, 3), 10, 10)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(now.ink), 2, Qt.PenStyle.DotLine))
             painter.drawRoundedRect(card.adjusted(-3, -3, 3, 3), 10, 10)
         weight = QFont.Weight.Medium if self.isChecked() else QFont.Weight.Normal
         painter.setFont(theme.text_font(theme.TEXT_SIZE, weight))

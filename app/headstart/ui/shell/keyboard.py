@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.kit.focus import show_focus
 from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.kit.typed import is_typed
 from headstart.ui.shell.shell import Shell
@@ -114,10 +115,10 @@ class Keyboard(QObject):
             ),
             len(shown) - 1 if by > 0 else 0,
         )
-        window.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
         for step in range(1, len(shown) + 1):
             pane, enter = shown[(at + step * by) % len(shown)]
             enter()
+            show_focus(window)
             now = window.focusWidget()
             if now is not None and (pane is now or pane.isAncestorOf(now)):
                 return

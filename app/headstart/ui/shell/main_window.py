@@ -19,6 +19,7 @@ from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector.wiring import SizesOpener
 from headstart.ui.kit.accessible import install
 from headstart.ui.kit.composing import KeepsWords
+from headstart.ui.kit.focus_ring import FocusRing
 from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.knowledge.wiring import KnowledgeOpener
 from headstart.ui.settings.wiring import SettingsOpener
@@ -63,6 +64,7 @@ class MainWindow(Shell):
         self.looks = WindowLooks(self, preferences)
         self.news = News(self, self.banner, preferences)
         self.keyboard = Keyboard(self)
+        self._focus_ring = FocusRing(self)
 
     def toggle_branches(self) -> None:
         if self.panels.branches_open:

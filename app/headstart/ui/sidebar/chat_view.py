@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
 from headstart.core.chats.values import Folder
 from headstart.ui.kit.dragging import dropped_chats, dropped_folder
+from headstart.ui.kit.focus_ring import OWN_FOCUS
 from headstart.ui.kit.typed import is_typed
 from headstart.ui.sidebar.chat_list import CHAT_ID, ChatListModel, Index
 from headstart.ui.wording import say
@@ -38,6 +39,7 @@ class ChatView(QListView):
         self._chats = model
         self.setModel(model)
         self.setObjectName("chatList")
+        self.setProperty(OWN_FOCUS, True)
         self.setAccessibleName(say("sidebar.chats"))
         self.setMouseTracking(True)
         self.setUniformItemSizes(False)

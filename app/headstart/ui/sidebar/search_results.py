@@ -30,6 +30,7 @@ from headstart.core.chats.search import FoundChat, SearchHit
 from headstart.core.text.shown import isolated
 from headstart.core.text.units import spans_in_units, units
 from headstart.ui.kit import theme
+from headstart.ui.kit.focus_ring import OWN_FOCUS
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.typed import is_typed
 from headstart.ui.kit.when import when_text
@@ -127,6 +128,7 @@ class ResultsView(QListView):
         self.setModel(self.results)
         self.setItemDelegate(SearchResultsDelegate(self))
         self.setObjectName("chatList")
+        self.setProperty(OWN_FOCUS, True)
         self.setAccessibleName(say("sidebar.search-results"))
         self.setMouseTracking(True)
         self.setSpacing(1)

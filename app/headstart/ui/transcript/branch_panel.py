@@ -50,6 +50,7 @@ from headstart.core.chats.tree_rows import TreeRow, branches_of, rows_of
 from headstart.core.chats.values import Role
 from headstart.core.text.shown import isolated, shortened
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.focus_ring import OWN_FOCUS
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.when import when_text
 from headstart.ui.wording import say
@@ -217,6 +218,7 @@ class BranchPanel(QFrame):
         self.rows = BranchRows(self)
         self.list = QListView(self)
         self.list.setObjectName("chatList")
+        self.list.setProperty(OWN_FOCUS, True)
         self.list.setAccessibleName(say("transcript.branches"))
         self.list.setModel(self.rows)
         self.list.setUniformItemSizes(True)

@@ -25,6 +25,7 @@ from headstart.core.chats.values import BranchPage, Message
 from headstart.core.settings.schema import StatsShown
 from headstart.ui.kit import theme
 from headstart.ui.kit.accessible import Spoken, be
+from headstart.ui.kit.focus_ring import OWN_FOCUS
 from headstart.ui.transcript.column import Column, message_of
 from headstart.ui.transcript.context_menu import context_menu
 from headstart.ui.transcript.copying import copy_markdown, copy_shown
@@ -57,7 +58,9 @@ class TranscriptView(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(say("transcript.conversation"))
         self.viewport().setAccessibleName(say("transcript.messages"))
+        be(self, Spoken.Grouping)
         be(self.viewport(), Spoken.List)
+        self.setProperty(OWN_FOCUS, True)
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.host = Host(self)
         self.column = Column(self, self._make_widget, self.earlier_requested.emit)

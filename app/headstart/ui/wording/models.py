@@ -129,6 +129,7 @@ WORDS: dict[str, str] = {
     "discover": "Discover",
     "installed": "Installed",
     "downloads": "Downloads",
+    "about-model": "About the model",
     "downloads-left": "Downloads {left}",
     "no-gpu-in-use": "no GPU in use",
     "free-free-on-disk": "{free:size} free on the disk",
