@@ -169,6 +169,8 @@ class Settings(Struct, frozen=True):
     # a folder with a Markdown copy of each chat
     mirror_folder: str = ""
     stats_shown: StatsShown = "speed"
+    # whether a screen reader gets replies while they are written
+    announce_replies: bool = True
     # tools that models may call without asking
     allowed_tools: tuple[Annotated[str, Meta(max_length=64)], ...] = ()
     # programs that lend tools to models, and tools of theirs that may be called without asking

@@ -93,6 +93,10 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "Settings.thinking=high": ("High", ""),
     "Settings.thinking=max": ("Maximum", ""),
     "Settings.show_origins": ("Highlight drafted text", "Colours each token by its origin"),
+    "Settings.announce_replies": (
+        "Announce replies",
+        "Screen readers say them sentence by sentence while they are written, and their end",
+    ),
     "Settings.trash_days": (
         "Keep deleted chats",
         "In the trash; afterwards their text is overwritten and cannot be restored",

@@ -4,6 +4,7 @@ Main thread."""
 from __future__ import annotations
 
 import functools
+from typing import Protocol, cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import (
@@ -15,6 +16,10 @@ from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
 
 Spoken = QAccessible.Role
 _ROLE = "accessibleRole"
+# set for a widget that is `text_face.Read`
+_READ = "accessibleText"
+# set for an item with `heard_place()`
+_PLACED = "accessiblePlace"
 # stands in for a role
 _FOLD = -1
 _PRESS = "Press"
@@ -24,6 +29,18 @@ def be(widget: QWidget, role: Spoken) -> None:
     """Set the role as which a screen reader announces a widget."""
     widget.setProperty(_ROLE, role.value)
     _forget(widget)
+
+
+def be_read(widget: QWidget, role: Spoken) -> None:
+    """Like `be`, for a widget with a text that is read by lines: it is `text_face.Read`."""
+    widget.setProperty(_READ, True)
+    be(widget, role)
+
+
+def be_placed(widget: QWidget, role: Spoken) -> None:
+    """Like `be`, for an item of a list that knows its place there: it has `heard_place()`."""
+    widget.setProperty(_PLACED, True)
+    be(widget, role)
 
 
 def be_fold(button: QAbstractButton) -> None:
@@ -66,6 +83,23 @@ class FoldFace(QAccessibleWidget):
             self._button.click()
 
 
+class Placed(Protocol):
+    def heard_place(self) -> str: ...
+
+
+class PlacedFace(QAccessibleWidget):
+    """An item of a list, with its place in it as the description."""
+
+    def __init__(self, widget: QWidget, role: Spoken) -> None:
+        super().__init__(widget, role)
+        self._placed = cast(Placed, widget)
+
+    def text(self, kind: QAccessible.Text) -> str:
+        if kind == QAccessible.Text.Description:
+            return self._placed.heard_place()
+        return super().text(kind)
+
+
 def _forget(widget: QWidget) -> None:
     """Delete the widget's previous interface, which has another role."""
     if QAccessible.isActive():
@@ -81,6 +115,12 @@ def _face(_kind: str, thing: QObject) -> QAccessibleInterface | None:
     if isinstance(thing, QAbstractButton) and role == _FOLD:
         return FoldFace(thing)
     assert isinstance(thing, QWidget)
+    if thing.property(_READ):
+        from headstart.ui.kit.text_face import TextFace
+
+        return TextFace(thing, Spoken(role))
+    if thing.property(_PLACED):
+        return PlacedFace(thing, Spoken(role))
     return QAccessibleWidget(thing, Spoken(role))
 
 

@@ -37,7 +37,10 @@ class FocusRing(QWidget):
         self._later.setSingleShot(True)
         self._later.setInterval(0)
         self._later.timeout.connect(self._look)
-        program.focusChanged.connect(lambda _before, _now: self._later.start())
+        program.focusChanged.connect(self._on_focus)
+
+    def _on_focus(self, _before: QWidget | None, _now: QWidget | None) -> None:
+        self._later.start()
 
     def _look(self) -> None:
         now = QApplication.focusWidget()

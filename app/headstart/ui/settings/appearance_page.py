@@ -193,6 +193,11 @@ class AppearancePage(Page):
             lambda value: self._set(show_origins=value),
             say("settings.colours-what-draft-wrote-and"),
         )  # fmt: skip
+        section.field(
+            fields["announce_replies"],
+            lambda settings: settings.announce_replies,
+            lambda value: self._set(announce_replies=value),
+        )
         self.finish()
 
     def _build_language(self, settings: Settings) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from headstart.core.settings.schema import Settings
 from headstart.ui.commands import key_text
+from headstart.ui.kit.aloud import tell
 from headstart.ui.kit.fields import ResetButton
 from headstart.ui.kit.key_field import KeyField
 from headstart.ui.settings.form import Page, SettingRow
@@ -142,6 +143,7 @@ class KeyChoice(QWidget):
 
     def refuse(self, text: str, taking: Callable[[], object] | None) -> None:
         """Say why these keys stay where they are; `taking` moves them here."""
+        tell(self, text, urgent=True)
         self._say(text, taking)
 
     def _say(self, text: str, taking: Callable[[], object] | None) -> None:

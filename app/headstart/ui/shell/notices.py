@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.events import NoticeKind
 from headstart.ui.kit import icons
+from headstart.ui.kit.aloud import tell
 from headstart.ui.wording import say
 
 TOAST_MS = 8000
@@ -83,6 +84,7 @@ class Banner(QFrame):
         self._label.setText(text)
         self.setAccessibleName(text)
         self.show()
+        tell(self, text, urgent=True)
 
     def offer(self, label: str, act: Callable[[], None]) -> None:
         """Add a button to the notice, for as long as that is shown."""
@@ -159,6 +161,7 @@ class Toast(QFrame):
         lasts = TOAST_MS if undo is not None else PLAIN_MS
         self._offers.append(_Offer(text, undo, time.monotonic() + lasts / 1000, about))
         self._show_last()
+        tell(self, text)
 
     def withdraw(self, about: Collection[str]) -> None:
         """Withdraw the undo of these ids."""

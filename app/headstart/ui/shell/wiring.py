@@ -55,6 +55,9 @@ def make_window(controllers: Controllers, preferences: Preferences) -> MainWindo
 def _connect(window: MainWindow, controllers: Controllers, preferences: Preferences) -> None:
     sidebar.connect(window.sidebar, controllers, window.commands)
     transcript.connect(window.transcript, window.find_bar, controllers, window.commands)
+    transcript.connect_spoken(
+        window.transcript, controllers.reply, lambda: preferences.current.announce_replies
+    )
     composer.connect(window.composer, window.attachments, controllers, preferences)
     composer.connect_queue(window.queued, window.composer, controllers)
     inspector.connect(window.inspector, controllers, preferences)

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import QWidget
 from headstart.core.chats.parts import Origin, OriginRun
 from headstart.core.text.units import from_units, spans_in_units
 from headstart.ui.kit import theme
-from headstart.ui.kit.accessible import Spoken, be
+from headstart.ui.kit.accessible import Spoken, be_read
 from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.boxes import paint_boxes
 from headstart.ui.transcript.cited import CitedMark, cited_at, cited_selections, cited_tip
@@ -92,7 +92,7 @@ class TextBlock(QWidget):
         self.document.setUndoRedoEnabled(False)
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.IBeamCursor)
-        be(self, Spoken.Paragraph)
+        be_read(self, Spoken.Paragraph)
         self._origins: tuple[OriginRun, ...] = ()
         self._tints: list[tuple[int, int, Origin]] | None = None
 
@@ -183,6 +183,29 @@ class TextBlock(QWidget):
         top = layout.blockBoundingRect(block).top()
         return self.offset().y() + top + (line.y() if line.isValid() else 0.0)
 
+    def heard_text(self) -> str:
+        """The text for screen readers."""
+        return text_between(self.document, 0, self.text_length())
+
+    def heard_selection(self) -> tuple[int, int] | None:
+        return self.host.selection_in(self)
+
+    def place_of(self, position: int) -> QRect:
+        """The place of a character in this widget."""
+        place = min(position, self.text_length())
+        block = self.document.findBlock(place)
+        at = place - block.position()
+        line = block.layout().lineForTextPosition(at)
+        if not line.isValid():
+            return QRect(0, round(self.y_of(place)), 1, theme.line_height())
+        # PySide gives the place of the cursor, and where it was looked for
+        left, right = (float(_first(line.cursorToX(one))) for one in (at, at + 1))
+        width = max(1, round(abs(right - left)))
+        return QRect(
+            round(self.offset().x() + min(left, right)), round(self.y_of(place)),
+            width, round(line.height()),
+        )  # fmt: skip
+
     def set_text_width(self, width: float) -> None:
         # Qt repeats the whole layout even for an unchanged width
         if self.document.textWidth() != width:
@@ -254,6 +277,10 @@ class TextBlock(QWidget):
         super().leaveEvent(event)
 
 
+def _first(found: object) -> float:
+    return float(found[0] if isinstance(found, tuple) else found)  # type: ignore[arg-type]
+
+
 def open_link(url: str) -> None:
     """Open a link outside; only web and mail addresses, never a local file or a program."""
     target = QUrl(url)
@@ -287,7 +314,7 @@ class ProseBlock(TextBlock):
 
     def refresh(self) -> None:
         fill(self.document, self.block)
-        be(self, Spoken.Heading if self.is_heading else Spoken.Paragraph)
+        be_read(self, Spoken.Heading if self.is_heading else Spoken.Paragraph)
         self.setAccessibleName(text_between(self.document, 0, self.text_length()))
 
     def layout_width(self, width: int) -> int:

@@ -134,6 +134,11 @@ class Host(QObject):
         if isinstance(message, MessageWidget):
             message.measure_again(block)
 
+    def place_among(self, message_id: str) -> tuple[int, int]:
+        earlier, items = self._column.earlier, self._column.items
+        numbers = (one for one, item in enumerate(items, 1) if item.message.id == message_id)
+        return earlier + next(numbers, 0), earlier + len(items)
+
     # --- for messages --------------------------------------------------------------------
 
     def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None:

@@ -18,7 +18,7 @@ from headstart.core.chats.sections import ReplySections, sections_of
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.core.settings.schema import StatsShown
 from headstart.ui.commands import ItemCommand
-from headstart.ui.kit.accessible import Spoken, be
+from headstart.ui.kit.accessible import Spoken, be_placed
 from headstart.ui.transcript.action_row import ActionRow
 from headstart.ui.transcript.block_stack import EVERYTHING, Span
 from headstart.ui.transcript.blocks import BlockHost, TextBlock
@@ -28,6 +28,7 @@ from headstart.ui.transcript.figures import Figures
 from headstart.ui.transcript.markdown import Block, plain
 from headstart.ui.transcript.part_boxes import PartBoxes
 from headstart.ui.transcript.words import author_html, described, status_text
+from headstart.ui.wording import say
 
 
 class MessageHost(BlockHost, Protocol):
@@ -51,6 +52,10 @@ class MessageHost(BlockHost, Protocol):
 
     def open_result(self, name: str, whole: BlobRef) -> None: ...
 
+    def place_among(self, message_id: str) -> tuple[int, int]:
+        """The number of a message from 1, and the number of all in this branch."""
+        ...
+
     def is_focused(self, message: MessageWidget) -> bool:
         """True while the message has the keyboard focus."""
         ...
@@ -65,7 +70,7 @@ class MessageWidget(QWidget):
 
     def __init__(self, host: MessageHost, parent: QWidget, message: Message) -> None:
         super().__init__(parent)
-        be(self, Spoken.ListItem)
+        be_placed(self, Spoken.ListItem)
         self._host = host
         self.head = QLabel(self)
         self.head.setTextFormat(Qt.TextFormat.RichText)
@@ -101,6 +106,11 @@ class MessageWidget(QWidget):
             host.acted.emit,
         )
         self.set_message(message)
+
+    def heard_place(self) -> str:
+        """Its place among the messages, for screen readers."""
+        at, count = self._host.place_among(self.message.id)
+        return say("transcript.message-of-count", at=at, count=count)
 
     # --- content -------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -11,8 +12,10 @@ from headstart.core.chats.tree import TreeNode
 from headstart.core.chats.values import BranchPage, Chat, Message, Role
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.transcript.find_bar import FindBar
+from headstart.ui.transcript.spoken import SpokenReply
 from headstart.ui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
@@ -46,6 +49,20 @@ def connect(
     view.host.thumbnails = controllers.pictures.thumbnail
     controllers.pictures.ready.connect(view.host.picture_ready)
     _connect_finding(view, bar, controllers)
+
+
+def connect_spoken(
+    view: TranscriptView, reply: ReplyController, wanted: Callable[[], bool]
+) -> None:
+    """Have replies read to who hears the window, if `wanted`."""
+
+    def found(message_id: str) -> Message | None:
+        item = view.column.find(message_id)
+        return None if item is None else item.message
+
+    spoken = SpokenReply(view, wanted, found)
+    reply.reply_shown.connect(spoken.grow)
+    reply.writing_changed.connect(spoken.set_writing)
 
 
 def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controllers) -> None:

@@ -164,4 +164,7 @@ WORDS: dict[str, str] = {
     "code": "code",
     "plain-code": "text",
     "an-image": "image",
+    "message-of-count": "Message {at:,} of {count:,}",
+    "reply-finished": "The reply is finished.",
+    "code-of-lines": "Code, {lines:n line|lines}.",
 }
