@@ -49,7 +49,7 @@ _ROLES: dict[type[QWidget], set[QAccessible.Role]] = {
 
 def heard_faults(window: QWidget) -> list[str]:
     """Parts without a name, a role or a place in the tree."""
-    top = _in_front(window)
+    top = in_front(window)
     root = QAccessible.queryAccessibleInterface(top)
     if root is None:
         return [f"not in the tree: {type(top).__name__}"]
@@ -114,7 +114,7 @@ def _of_rows(part: QAccessibleInterface, view: QAbstractItemView) -> Iterator[st
                 yield f"row {row} without words: {_said(part)}"
 
 
-def _in_front(window: QWidget) -> QWidget:
+def in_front(window: QWidget) -> QWidget:
     """A sheet, the palette, or the whole window."""
     palettes = [one for one in window.findChildren(Palette) if one.isVisible()]
     return palettes[0] if palettes else sheet_over(window) or window
@@ -131,7 +131,7 @@ def _said(part: QAccessibleInterface) -> str:
 
 async def focus_faults(window: QWidget) -> list[str]:
     """Controls that Tab reaches, and that look the same with the focus as without."""
-    top = _in_front(window)
+    top = in_front(window)
     before = QApplication.focusWidget()
     found: list[str] = []
     chain = [top, *top.findChildren(QWidget)]

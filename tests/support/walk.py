@@ -1,7 +1,8 @@
 """Opens every page and sheet of the window, in several sizes, and says what is wrong with it:
-`python -m tests.support.walk OUT [words|heard] [WIDTHxHEIGHT ...]`. With “words” it looks for words
-that come from no table instead, with “heard” for what a screen reader cannot tell and for a focus
-that nobody sees. QT_SCALE_FACTOR is taken from the environment; OUT gets a JSON list of
+`python -m tests.support.walk OUT [words|heard|contrast] [WIDTHxHEIGHT ...]`. With “words” it looks
+for words that come from no table instead, with “heard” for what a screen reader cannot tell and for
+a focus that nobody sees, with “contrast” for words and icons that are hard to see. QT_SCALE_FACTOR
+and WALK_TEXT (the size of text in per cent) are taken from the environment; OUT gets a JSON list of
 [where, what]."""
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.wording import say
 from tests.support import conversation_files as files
+from tests.support.contrast import contrast_faults
 from tests.support.heard import focus_faults, heard_faults
 from tests.support.marked import mark, unmarked
 from tests.ui.looks import fill
@@ -255,6 +257,9 @@ class Walk:
             told = (*heard_faults(window), *await focus_faults(window))
             self.out += [(name, fault) for fault in told]
             return
+        if self.mode == "contrast":
+            self.out += [(f"{self.where} {name}", one) for one in contrast_faults(window)]
+            return
         self.out += [
             (f"{self.where} {name}", fault) for fault in (*faults(window), *await stale(window))
         ]
@@ -336,13 +341,14 @@ async def walk_all(
 ) -> list[Found]:
     walk = Walk(app, [], mode)
     walk.pictures = pictures
+    app.services.preferences.update(text_size=int(os.environ.get("WALK_TEXT", "100")))
     chat = await fill(app)
     app.controllers.folders.make("Law")
     app.controllers.chat_list.list()
     file = Path(tempfile.mkdtemp()) / "conversations.json"
     chats = [files.chatgpt(conversation_id=f"{n}", title=f"Chat number {n}") for n in range(4)]
     file.write_bytes(files.dumps([*chats, {"mapping": 3}]))
-    for theme in ("light",) if mode else ("light", "dark"):
+    for theme in ("light",) if mode in ("words", "heard") else ("light", "dark"):
         app.services.preferences.update(theme=theme)
         for width, height in sizes:
             app.window.resize(width, height)
@@ -386,7 +392,7 @@ def _size(text: str) -> tuple[int, int]:
 
 if __name__ == "__main__":
     shots = Path(os.environ["WALK_PICTURES"]) if "WALK_PICTURES" in os.environ else None
-    modes = [one for one in sys.argv[2:] if one in ("words", "heard")]
+    modes = [one for one in sys.argv[2:] if one in ("words", "heard", "contrast")]
     given = [one for one in sys.argv[2:] if one not in modes]
     chosen = [_size(one) for one in given] or list(SIZES)
     main(Path(sys.argv[1]), chosen, shots, "".join(modes))

@@ -60,6 +60,18 @@ def test_everything_is_heard_and_the_focus_is_seen(tmp_path: Path) -> None:
     assert _walk(tmp_path / "found.json", "1", "heard", "1366x768") == []
 
 
+@pytest.mark.proof
+def test_words_and_icons_are_seen_in_both_themes(tmp_path: Path) -> None:
+    """4.5 : 1 for words, 3 : 1 for icons, measured in the pictures."""
+    assert _walk(tmp_path / "found.json", "2", "contrast", "1366x768") == []
+
+
+@pytest.mark.proof
+def test_text_twice_as_large_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WALK_TEXT", "200")
+    assert _walk(tmp_path / "found.json", "1", "1024x700", "1366x768") == []
+
+
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
 @pytest.mark.parametrize(
     ("width", "height", "colour", "everywhere"),

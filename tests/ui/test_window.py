@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from PySide6.QtCore import QDateTime, QPoint, QPointF, Qt
 from PySide6.QtGui import QPalette, QWheelEvent
 from PySide6.QtTest import QTest
@@ -42,21 +43,52 @@ def _contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_text_has_enough_contrast_in_both_themes() -> None:
-    for colours in (theme.LIGHT, theme.DARK):
-        for text in (colours.ink, colours.quiet):
-            for ground in (colours.ground, colours.side, colours.raised, colours.bubble):
-                assert _contrast(text, ground) >= 4.5
-        for text in (
-            colours.keyword,
-            colours.string,
-            colours.number,
-            colours.comment,
-            colours.name,
-        ):
-            assert _contrast(text, colours.code) >= 4.5
-        assert _contrast(colours.on_accent, colours.accent) >= 4.5
-        assert _contrast(colours.warning, colours.warning_ground) >= 4.5
+GROUNDS = (
+    "ground", "side", "raised", "bubble", "code", "hover", "selected", "accent_ground",
+    "warning_ground",
+)  # fmt: skip
+MARKS = ("by_draft", "by_lookup", "found", "found_now", "selection")
+
+
+@pytest.mark.parametrize(
+    ("colours", "text", "edge"),
+    [
+        (theme.LIGHT, 4.5, 3.0),
+        (theme.DARK, 4.5, 3.0),
+        (theme.LIGHT_HIGH, 7.0, 4.5),
+        (theme.DARK_HIGH, 7.0, 4.5),
+    ],
+    ids=["light", "dark", "light high", "dark high"],
+)
+def test_every_text_can_be_read_on_every_ground(
+    colours: theme.Theme, text: float, edge: float
+) -> None:
+    found = {}
+
+    def want(ink: str, ground: str, least: float) -> None:
+        contrast = _contrast(getattr(colours, ink), getattr(colours, ground))
+        if contrast < least:
+            found[ink, ground] = round(contrast, 2)
+
+    for ground in GROUNDS:
+        for ink in ("ink", "quiet", "accent_text", "danger", "warning"):
+            want(ink, ground, text)
+    for ink in ("keyword", "string", "number", "comment", "name"):
+        want(ink, "code", text)
+    for ground in MARKS:
+        want("ink", ground, 4.5)
+    want("on_accent", "accent", 4.5)
+    # the focus, and the edges of fields and switches
+    for ground in ("ground", "side", "raised", "bubble"):
+        want("accent", ground, edge)
+        want("off", ground, edge)
+    assert found == {}
+
+
+def test_high_contrast_follows_the_system() -> None:
+    assert theme.chosen(dark=False, high=True) is theme.LIGHT_HIGH
+    assert theme.chosen(dark=True, high=True) is theme.DARK_HIGH
+    assert theme.chosen(dark=True, high=False) is theme.DARK
 
 
 async def test_every_control_has_an_accessible_name(running: OpenApp) -> None:

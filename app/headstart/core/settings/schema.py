@@ -50,7 +50,7 @@ ToolsFrom = Annotated[str, Meta(min_length=1, max_length=280)]
 FilesFrom = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 # percent, from the smallest text to the largest
-TEXT_SIZES = (80, 90, 100, 110, 125, 140, 160)
+TEXT_SIZES = (80, 90, 100, 110, 125, 140, 160, 180, 200)
 
 # smaller contexts hold no conversation, and tiny ones crashed the process inside llama.cpp
 LEAST_CONTEXT = 512

@@ -162,6 +162,14 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} cannot be used: opening it {how}. {said}",
         "The file may be damaged, or of a kind that this version does not know.",
     ),
+    "model-crashes": (
+        "{name} cannot be used: what opens it crashed (signal {signal}).{said}",
+        "The file may be damaged, or of a kind that this version does not know.",
+    ),
+    "model-does-not-open": (
+        "{name} cannot be used: it cannot be opened.{said}",
+        "The file may be damaged, or of a kind that this version does not know.",
+    ),
     "fails-at-flash-attention": (
         "{name} runs on this computer, but not with flash attention.",
         "In the settings choose automatic flash attention, without Exact, or 0 layers on the GPU.",

@@ -60,7 +60,7 @@ NOTICES: dict[str, str] = {
     ),
     "draft-let-go": (
         "The draft {draft} does not make {model} faster here, and memory is short: it was "
-        "unloaded. “Calibrate” in the speculation panel tries it again."
+        "unloaded. “Calibrate” under “Drafting: details” tries it again."
     ),
     "died-loading": (
         "Headstart ended unexpectedly while loading {model}. Nothing is loaded or prefilled until "

@@ -126,7 +126,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "server-not-open": (
         "The server for other programs cannot open on port {port}: {reason}.",
-        "Another program may use this port: choose another one under Settings, Server.",
+        "Another program may use this port: choose another one under Settings, Local server.",
     ),
     "server-not-tried": (
         "The server did not answer the test: {reason}",

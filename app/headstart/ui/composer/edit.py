@@ -35,7 +35,7 @@ class GrowingEdit(TextEdit):
         # the recalled text, and the number of messages after it; -1: none
         self._recalled, self._back = "", -1
         self.setTabChangesFocus(True)
-        self.setFont(theme.reading_font())
+        self._take_font()
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
         self.textChanged.connect(self.fit)
@@ -46,7 +46,7 @@ class GrowingEdit(TextEdit):
     def fit(self) -> None:
         """Make the field as high as its text, up to ten lines."""
         if self.font().pixelSize() != theme.px(theme.READING_SIZE):
-            self.setFont(theme.reading_font())
+            self._take_font()
         line = self.fontMetrics().lineSpacing()
         # a QPlainTextEdit's document measures its height in lines
         lines = max(1, round(self.document().size().height()))
@@ -57,6 +57,11 @@ class GrowingEdit(TextEdit):
             else (Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         )
         self.setVerticalScrollBarPolicy(policy)
+
+    def _take_font(self) -> None:
+        self.setFont(theme.reading_font())
+        # the words that stand for an empty text are painted in the font of the viewport
+        self.viewport().setFont(theme.reading_font())
 
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from headstart.ui.kit import theme
+from headstart.ui.kit.mirrored import visual
 from headstart.ui.wording import say
 
 _RING, _GAP = 14, 6
@@ -52,7 +53,8 @@ class ContextRing(QWidget):
         colours = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ring = QRectF(2, (self.height() - _RING) / 2, _RING, _RING)
+        place = QRect(2, (self.height() - _RING) // 2, _RING, _RING)
+        ring = QRectF(visual(self, place))
         painter.setPen(QPen(QColor(colours.edge), 2.5))
         painter.drawEllipse(ring)
         share = min(1.0, self.used / max(1, self._size))
@@ -61,7 +63,9 @@ class ContextRing(QWidget):
         painter.drawArc(ring, 90 * 16, -round(360 * 16 * share))
         painter.setFont(theme.text_font(theme.SMALL_SIZE))
         painter.setPen(QColor(colours.warning if self._over else colours.quiet))
-        left = _RING + 4 + _GAP
-        words = self.rect().adjusted(left, 0, 0, 0)
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), self.text)
+        words = visual(self, self.rect().adjusted(_RING + 4 + _GAP, 0, 0, 0))
+        # a part of a number would be another number
+        if painter.fontMetrics().horizontalAdvance(self.text) <= words.width():
+            aligned = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading
+            painter.drawText(words, int(aligned), self.text)
         painter.end()

@@ -195,7 +195,7 @@ class Inspector(QFrame):
         self.prefix.summary_changed.connect(self.folds["prefix"].set_summary)
 
     def _measure(self) -> None:
-        self.setFixedWidth(theme.px(theme.INSPECTOR_WIDTH))
+        self.setFixedWidth(theme.panel_width(theme.INSPECTOR_WIDTH))
 
     # --- display -------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
@@ -56,7 +56,8 @@ class Theme(Struct, frozen=True):
     # backgrounds under the pointer, and of chosen rows: never alike
     hover: str
     selected: str
-    # switches that are off, and branches that are not on show
+    # edges of fields, switches that are off, and branches that are not on show: 3 : 1 on all
+    # grounds that they stand on
     off: str
     warning: str
     warning_ground: str
@@ -92,7 +93,7 @@ LIGHT = Theme(
     raised="#ffffff",
     hover="#e8e9e5",
     selected="#d9e9e5",
-    off="#868d88",
+    off="#7f8681",
     warning="#8a4b08",
     warning_ground="#faf0dc",
     danger="#a8322a",
@@ -157,6 +158,22 @@ class _Changes(QObject):
 _changes = _Changes()
 
 
+# for a system with high contrast: 7 : 1 for text, 4.5 : 1 for every edge
+LIGHT_HIGH = replace(
+    LIGHT, ground="#ffffff", side="#ffffff", raised="#ffffff", code="#ffffff", bubble="#ffffff",
+    line="#6b6b6b", edge="#595959", ink="#000000", quiet="#2b2f2d", accent="#00514a",
+    accent_text="#00514a", off="#4a4f4c", hover="#e3e8e6", selected="#cfe8e3", warning="#5c3000",
+    danger="#7d1610", keyword="#4b1aa8", string="#0a4a35", number="#6b2c05", comment="#3d4340",
+    name="#0d3d80",
+)  # fmt: skip
+DARK_HIGH = replace(
+    DARK, ground="#000000", side="#000000", raised="#000000", code="#000000", bubble="#000000",
+    line="#8f9692", edge="#a9b0ac", ink="#ffffff", quiet="#d5dad7", accent="#5eead4",
+    accent_text="#5eead4", off="#a9b0ac", hover="#1c2220", selected="#0b3a33", warning="#ffd08a",
+    danger="#ffb4ad", comment="#c0c8c3",
+)  # fmt: skip
+
+
 def current() -> Theme:
     return _theme
 
@@ -182,6 +199,12 @@ def px(size: float) -> int:
 def sidebar_width() -> int:
     """Width of the sidebar: more for large text, but less than half of the smallest window."""
     return min(px(SIDEBAR_WIDTH), 340)
+
+
+def panel_width(usual: int) -> int:
+    """Width of a panel beside the chat, `usual` px at 100 %: more for large text, but less than
+    half of a window."""
+    return min(px(usual), 450)
 
 
 def column_width() -> int:
@@ -236,13 +259,21 @@ def set_reading(percent: int, column: ColumnWidth, spacing: LineSpacing) -> None
     _column, _line = COLUMN_WIDTHS[column], LINE_SPACINGS[spacing]
 
 
+def chosen(dark: bool, high: bool) -> Theme:
+    """The theme for a dark or light window, with `high` contrast or the usual one."""
+    if high:
+        return DARK_HIGH if dark else LIGHT_HIGH
+    return DARK if dark else LIGHT
+
+
 def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
     """Apply the chosen theme and font to the whole application."""
     global _theme, _family
-    dark = choice == "dark" or (
-        choice == "system" and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-    )
-    _theme = DARK if dark else LIGHT
+    # kept while it is used: PySide frees what hangs on it otherwise
+    hints = QGuiApplication.styleHints()
+    dark = choice == "dark" or (choice == "system" and hints.colorScheme() == Qt.ColorScheme.Dark)
+    high = hints.accessibility().contrastPreference() is Qt.ContrastPreference.HighContrast
+    _theme = chosen(dark, high)
     _family = "Inter" if font == "inter" else _system_family
     app.setFont(text_font())
     app.setPalette(_palette(_theme))

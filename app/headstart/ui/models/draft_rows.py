@@ -35,6 +35,7 @@ class DraftRows(QWidget):
         self._get = get or say("models.get-both")
         title = QLabel(say("models.drafts-work-with"), self)
         title.setObjectName("sectionTitle")
+        title.setWordWrap(True)
         self.button = QPushButton(say("models.find-drafts"), self)
         self.button.setToolTip(say("models.compares-vocabularies-of-models-here"))
         self.button.clicked.connect(self._on_wanted)

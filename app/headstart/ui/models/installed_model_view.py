@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -27,6 +26,7 @@ from headstart.core.text.shown import size_text
 from headstart.core.wording import age_text
 from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.flow import in_lines
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import source_words
 from headstart.ui.wording import say
@@ -107,14 +107,8 @@ class InstalledModelView(QFrame):
         column.setSpacing(10)
         for widget in (self.title, self.problem, self._facts, self.notes):
             column.addWidget(widget)
-        first, second = QHBoxLayout(), QHBoxLayout()
-        for widget in (self.use, self.load, self.keep):
-            first.addWidget(widget)
-        for button in (self.options, self.folder, self.remove):
-            second.addWidget(button)
-        for row in (first, second):
-            row.addStretch(1)
-            column.addLayout(row)
+        column.addWidget(in_lines(body, self.use, self.load, self.keep))
+        column.addWidget(in_lines(body, self.options, self.folder, self.remove))
         column.addWidget(self.drafts)
         column.addStretch(1)
         area = QScrollArea(self)

@@ -44,7 +44,9 @@ class ThemeCard(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def sizeHint(self) -> QSize:
-        return QSize(_CARD.width() + 8, _CARD.height() + 8 + 6 + theme.px(20))
+        words = QFontMetrics(theme.text_font()).horizontalAdvance(self.text())
+        width = max(_CARD.width(), words)
+        return QSize(width + 8, _CARD.height() + 8 + 6 + theme.px(20))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -15,7 +15,10 @@ class SystemLooks(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         window.installEventFilter(self)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self.changed)
+        # kept: PySide frees what hangs on it otherwise
+        self._hints = QGuiApplication.styleHints()
+        self._hints.colorSchemeChanged.connect(self.changed)
+        self._hints.accessibility().contrastPreferenceChanged.connect(self.changed)
         screen = QGuiApplication.primaryScreen()
         if screen is not None:
             # the text scale, on desktops that scale only text
@@ -27,7 +30,9 @@ class SystemLooks(QObject):
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
         screen = QGuiApplication.primaryScreen()
         density = 0.0 if screen is None else screen.logicalDotsPerInch()
-        return QGuiApplication.styleHints().colorScheme(), font.key(), density
+        hints = QGuiApplication.styleHints()
+        contrast = hints.accessibility().contrastPreference()
+        return hints.colorScheme(), contrast, font.key(), density
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.ThemeChange, QEvent.Type.ApplicationFontChange):

@@ -274,7 +274,7 @@ class BranchPanel(QFrame):
         self._show_compare()
 
     def _measure(self) -> None:
-        self.setFixedWidth(theme.px(WIDTH))
+        self.setFixedWidth(theme.panel_width(WIDTH))
         self._head.setFixedHeight(theme.px(48))
         self.list.doItemsLayout()
 

@@ -136,9 +136,11 @@ def _probe(path: Path, engine: EngineSettings, stop: StopSignal, longest: float)
         tried = _after(_TRIES, lines)
         if not tried or tried[-1] in lacking:
             said = next((line for line in reversed(lines) if not line.startswith(_TRIES)), "")
-            how = f"crashed (signal {-code})" if code < 0 else "failed"
-            said = shortened(said.rstrip("."), _LONGEST_SAID) or "It said nothing"
-            raise ModelProblem("model-cannot-be-opened", name=path.name, how=how, said=f"{said}.")
+            said = shortened(said.rstrip("."), _LONGEST_SAID)
+            said = f" {said}." if said else ""
+            if code < 0:
+                raise ModelProblem("model-crashes", name=path.name, signal=-code, said=said)
+            raise ModelProblem("model-does-not-open", name=path.name, said=said)
         lacking |= {Ability(tried[-1])}
 
 
