@@ -52,7 +52,7 @@ async def test_texts_are_read_by_characters_and_places(running: OpenApp) -> None
         for block in blocks:
             text = face(block)
             assert isinstance(text, TextFace)
-            whole = block.heard_text()
+            whole = block.heard().text
             count = len(whole.encode("utf-16-le")) // 2
             assert text.characterCount() == count
             assert text.text(0, -1) == text.text(0, count) == whole

@@ -30,7 +30,7 @@ NAMES = re.compile(
     r"Headstart|LM Studio|Ollama|GPT4All|Inter|JetBrains Mono|README\.md|OK"
     r"|llama\.cpp, MIT|Lucide \(icons\), ISC|Inter and JetBrains Mono, OFL-1\.1"
     r"|(Ctrl|Shift|Alt|Esc|Del|Enter|Home|End|Tab|Up|Down|F\d+)([+,] ?[\w+/=,-]*)*"
-    r"|[, ]*y{4}|M{4} (d|y{4})|d M{4}|[a-z]+([A-Z][a-z]*)+"
+    r"|[, ]*y{4}|([dML]+\.?|y{4}|,|'[^']+'\.?| )+|[a-z]+([A-Z][a-z]*)+"
     # an action of screen readers, and tokens of a highlighter
     r"|Press|Inserted|Deleted|Heading|Subheading"
     # in exported documents, stored names of files and reports of errors
@@ -175,7 +175,8 @@ def at_import(tree: ast.AST) -> Iterator[ast.AST]:
 def test_sentences_are_whole() -> None:
     for room in ROOMS:
         for name, text in table(room).items():
-            assert text == text.strip() or text.endswith("\n\n"), f"{room}.{name}"
+            between = text.endswith("\n\n") or name == "comma"
+            assert text == text.strip() or between, f"{room}.{name}"
             assert text, f"{room}.{name}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from headstart.core.chats.parts import OtherPart
+from headstart.ui.kit.joining import commas
 
 
 class Queued(Struct, frozen=True):
@@ -15,7 +16,7 @@ class Queued(Struct, frozen=True):
     def words(self) -> str:
         """The message as one line, for the list."""
         names = [part.name for part in self.parts if part.name]
-        return " ".join(self.text.split()) or ", ".join(names)
+        return " ".join(self.text.split()) or commas(names)
 
 
 class Queue:

@@ -14,6 +14,7 @@ from headstart.ui.attachment import Attachment
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.flow import FlowLayout
+from headstart.ui.kit.joining import commas
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
@@ -80,7 +81,7 @@ class Chip(QFrame):
         self._facts.setVisible(bool(attachment.facts))
         self._warning.setText(warning)
         self._warning.setVisible(bool(warning))
-        said = ", ".join(filter(None, (attachment.name, attachment.facts, warning)))
+        said = commas(filter(None, (attachment.name, attachment.facts, warning)))
         self.setAccessibleName(said)
         self._show_icon()
         self._show_encoding()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 
 from headstart import __version__
 from headstart.core.resources import resources
+from headstart.ui.kit.joining import commas
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.shell.unexpected import versions
 from headstart.ui.wording import say
@@ -75,4 +76,4 @@ def _line_of(name: str) -> str:
     short = str(licence).strip().partition("\n")[0][:60]
     if not short and classified:
         short = classified[0].rpartition(" :: ")[2]
-    return ", ".join(filter(None, (f"{name} {data['version']}", short)))
+    return commas(filter(None, (f"{name} {data['version']}", short)))

@@ -11,6 +11,7 @@ from headstart.core.knowledge.pinned import PinnedDocument, replaced
 from headstart.core.knowledge.values import SourceState
 from headstart.ui.inspector.pinned_panel import PinnedPanel
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.joining import commas
 from headstart.ui.kit.switch import Switch
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.source_words import source_name, state_text
@@ -83,7 +84,7 @@ class KnowledgePanel(QWidget):
     @property
     def summary(self) -> str:
         names = [source_name(one) for one in self._choice if one in self._rows]
-        return ", ".join(names) if names else say("inspector.no-knowledge")
+        return commas(names) if names else say("inspector.no-knowledge")
 
     def set_choice(self, choice: Sequence[str]) -> None:
         """Show the sources in force in the chat."""

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.values import TurnStats
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text.shown import size_text
+from headstart.ui.kit.joining import commas
 from headstart.ui.wording import say
 
 _PRIVATE = "inspector.private-nothing-of-chat-written"
@@ -165,7 +166,7 @@ def _reused(stats: TurnStats) -> str:
         if count
     ]
     code = "inspector.reused-from" if sources else "inspector.reused"
-    return say(code, reused=reused, prompt=prompt, sources=", ".join(sources))
+    return say(code, reused=reused, prompt=prompt, sources=commas(sources))
 
 
 def _quiet_label(parent: QWidget) -> QLabel:

@@ -41,6 +41,7 @@ from headstart.ui.inspector.speculation_words import (
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 from headstart.ui.kit.elided import ElidedComboBox
 from headstart.ui.kit.fields import take_typed, with_unit
+from headstart.ui.kit.joining import titled
 from headstart.ui.kit.number_boxes import DecimalBox, WholeBox
 from headstart.ui.kit.segments import Segments
 from headstart.ui.wording import say
@@ -274,7 +275,7 @@ class SpeculationPanel(QWidget):
         self.draft_box.clear()
         taken = next((one.name for one in self._choices if one.taken), "")
         best = say(BEST)
-        self.draft_box.addItem(f"{best}: {taken}" if taken else best, AUTOMATIC)
+        self.draft_box.addItem(titled(best, taken) if taken else best, AUTOMATIC)
         self.draft_box.addItem(say(NONE), "")
         model = self.draft_box.model()
         assert isinstance(model, QStandardItemModel)

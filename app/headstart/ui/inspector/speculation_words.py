@@ -15,6 +15,7 @@ from headstart.core.models.ref import AnyModel
 from headstart.core.models.split_files import stem
 from headstart.core.servers import ServerModel
 from headstart.core.settings.schema import Speculation
+from headstart.ui.kit.joining import titled
 from headstart.ui.wording import say
 
 NO_DRAFTS = "inspector.host-does-not-return-token"
@@ -75,13 +76,13 @@ def verdict_text(
     if no_drafts:
         return say(no_drafts, host=host)
     if chosen is not None:
-        return f"{say(MARKS[chosen.verdict.works])}: {chosen.verdict.reason}"
+        return titled(say(MARKS[chosen.verdict.works]), chosen.verdict.reason)
     if value.draft not in ("", AUTOMATIC):
         return say("inspector.not-among-installed-models-replies")
     if not choices:
         return say("inspector.looking-at-installed-models")
     if not any(choice.verdict.works is not Works.NO for choice in choices):
-        reasons = "; ".join(f"{choice.name}: {choice.verdict.reason}" for choice in choices[:3])
+        reasons = "; ".join(titled(choice.name, choice.verdict.reason) for choice in choices[:3])
         return say("inspector.no-installed-model-can-draft", reasons=reasons)
     if host:
         return say("inspector.choose-small-model-drafts-here", host=host)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from headstart.core.events import SpeedCurve
 from headstart.core.text.locale import locale
 from headstart.ui.kit import theme
+from headstart.ui.kit.joining import commas, titled
 from headstart.ui.wording import say
 
 HEIGHT, EMPTY_HEIGHT = 132, 40
@@ -37,8 +38,8 @@ class SpeedCurveView(QWidget):
         if curve is None:
             self.setAccessibleName(say("inspector.speed-by-draft-depth-not"))
         else:
-            points = ", ".join(
-                f"{_depth(at)}: {locale().number(speed)}" for at, speed in curve.points[::3]
+            points = commas(
+                titled(_depth(at), locale().number(speed)) for at, speed in curve.points[::3]
             )
             best = _depth(curve.best)
             self.setAccessibleName(say("inspector.speeds-by-depth", points=points, best=best))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from headstart.chat.agent.costs import ToolCosts
 from headstart.core.own_tools import OWN_TOOLS
 from headstart.ui.inspector.tool_servers_panel import ToolServersPanel
+from headstart.ui.kit.joining import commas
 from headstart.ui.kit.switch import Switch
 from headstart.ui.tool_names import about_tool, tool_title
 from headstart.ui.wording import say
@@ -72,7 +73,7 @@ class ToolsPanel(QWidget):
         names = [tool_title(name) for name in self.on]
         if self._costs is not None:
             names += [one.name for one in self._costs.servers if one.chosen]
-        return ", ".join(names) if names else say("inspector.tools-none")
+        return commas(names) if names else say("inspector.tools-none")
 
     def set_on(self, names: tuple[str, ...]) -> None:
         """Show the tools that the chat has switched on."""

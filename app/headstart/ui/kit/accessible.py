@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
 
 Spoken = QAccessible.Role
 _ROLE = "accessibleRole"
-# set for a widget that is `text_face.Read`
+# set for a widget that is `text_face.HasText`
 _READ = "accessibleText"
 # set for an item with `heard_place()`
 _PLACED = "accessiblePlace"
@@ -32,7 +32,7 @@ def be(widget: QWidget, role: Spoken) -> None:
 
 
 def be_read(widget: QWidget, role: Spoken) -> None:
-    """Like `be`, for a widget with a text that is read by lines: it is `text_face.Read`."""
+    """Like `be`, for a widget with a text that is read by lines: it is `text_face.HasText`."""
     widget.setProperty(_READ, True)
     be(widget, role)
 

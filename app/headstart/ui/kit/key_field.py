@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QKeyCombination, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from headstart.ui.kit.joining import titled
 from headstart.ui.wording import say
 
 _Key = Qt.Key
@@ -44,7 +45,7 @@ class KeyField(QPushButton):
         shown = QKeySequence(self._keys).toString(QKeySequence.SequenceFormat.NativeText)
         shown = shown or say("kit.no-keys")
         self.setText(say("kit.press-keys") if waits else shown)
-        name = say("kit.press-keys-for", title=self._title) if waits else f"{self._title}: {shown}"
+        name = say("kit.press-keys-for", title=self._title) if waits else titled(self._title, shown)
         self.setAccessibleName(name)
         self.setAccessibleDescription(say("kit.press-keys-how"))
 

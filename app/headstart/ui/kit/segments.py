@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QWidget
 
+from headstart.ui.kit.joining import titled
+
 
 class Segments(QFrame):
     """`labels`: the label of each value. Emits `chosen` with the user's choice."""
@@ -29,7 +31,7 @@ class Segments(QFrame):
             button.setObjectName("segment")
             button.setCheckable(True)
             button.setAutoDefault(False)
-            button.setAccessibleName(f"{title}: {label}")
+            button.setAccessibleName(titled(title, label))
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.clicked.connect(lambda _checked, value=value: self.chosen.emit(value))
             self._group.addButton(button)

@@ -15,11 +15,15 @@ from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
 
 class Read(Protocol):
-    """A widget with a text."""
+    """A text in a widget."""
 
-    def heard_text(self) -> str: ...
+    @property
+    def text(self) -> str: ...
 
-    def heard_selection(self) -> tuple[int, int] | None: ...
+    @property
+    def selection(self) -> tuple[int, int] | None:
+        """What is selected of it: from, to."""
+        ...
 
     def position_at(self, point: QPointF) -> int:
         """The character nearest to a point of the widget."""
@@ -30,8 +34,12 @@ class Read(Protocol):
         ...
 
 
+class HasText(Protocol):
+    def heard(self) -> Read: ...
+
+
 class TextFace(QAccessibleWidget, QAccessibleTextInterface):
-    """A widget that is `Read`. Python has one method `text` for two interfaces: with one argument
+    """A widget that `HasText`. Python has one method `text` for two interfaces: with one argument
     it is the widget's, with two the text's."""
 
     def __init__(self, widget: QWidget, role: QAccessible.Role) -> None:
@@ -41,10 +49,10 @@ class TextFace(QAccessibleWidget, QAccessibleTextInterface):
 
     @property
     def _read(self) -> Read:
-        return cast(Read, self._widget)
+        return cast(HasText, self._widget).heard()
 
     def _units(self) -> bytes:
-        return self._read.heard_text().encode("utf-16-le", "surrogatepass")
+        return self._read.text.encode("utf-16-le", "surrogatepass")
 
     def interface_cast(self, kind: QAccessible.InterfaceType) -> Any:
         if kind == QAccessible.InterfaceType.TextInterface:
@@ -80,10 +88,10 @@ class TextFace(QAccessibleWidget, QAccessibleTextInterface):
         return self._read.position_at(QPointF(self._widget.mapFromGlobal(point)))
 
     def selectionCount(self) -> int:
-        return 0 if self._read.heard_selection() is None else 1
+        return 0 if self._read.selection is None else 1
 
     def selection(self, _index: int) -> tuple[int, int]:
-        return self._read.heard_selection() or (0, 0)
+        return self._read.selection or (0, 0)
 
     # the transcript owns the selection, and a text that is shown has no caret
 

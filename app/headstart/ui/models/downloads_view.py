@@ -24,6 +24,7 @@ from headstart.ui.kit import icons
 from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.joining import titled
 from headstart.ui.models.words import download_words
 from headstart.ui.wording import say
 
@@ -97,7 +98,7 @@ class DownloadRow(QFrame):
         self.bar.setUpdatesEnabled(False)
         self.bar.setValue(int(_STEPS * download.received / max(1, wanted.size)))
         self.bar.setUpdatesEnabled(True)
-        self.bar.setAccessibleName(f"{wanted.title}: {download_words(download)}")
+        self.bar.setAccessibleName(titled(wanted.title, download_words(download)))
         self.bar.setVisible(state is not DownloadState.DONE)
         self.reason.setText(download.reason.text if download.reason is not None else "")
         self.reason.setVisible(download.reason is not None)

@@ -21,6 +21,7 @@ from headstart.core.models.draft_choice import Works
 from headstart.core.text.shown import size_text
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.joining import titled
 from headstart.ui.wording import say
 
 NONE = "models.no-draft-found"
@@ -98,7 +99,7 @@ class DraftRows(QWidget):
         elif offer.works is not Works.NO:
             both = QPushButton(self._get, self)
             both.setObjectName("row")
-            both.setAccessibleName(f"{self._get}: {offer.name}")
+            both.setAccessibleName(titled(self._get, offer.name))
             both.clicked.connect(lambda: self._on_get(both, variant, offer))
             self._grid.addWidget(both, row, 3)
             self.buttons.append(both)

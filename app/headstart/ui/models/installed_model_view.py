@@ -27,6 +27,7 @@ from headstart.core.wording import age_text
 from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.flow import in_lines
+from headstart.ui.kit.joining import titled
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import source_words
 from headstart.ui.wording import say
@@ -242,7 +243,7 @@ def _facts(model: InstalledModel) -> list[tuple[str, str]]:
     about = model.about
     used = age_text(time.time() - model.last_used) if model.last_used else say("models.not-yet")
     facts = [
-        (say("models.where"), f"{source_words(model.source)}: {model.ref.path}"),
+        (say("models.where"), titled(source_words(model.source), str(model.ref.path))),
         (say("models.size"), size_text(model.ref.size)),
         (say("models.format"), say("models.mlx-folder") if model.ref.format == "mlx" else "GGUF"),
         (say("models.architecture"), about.architecture),

@@ -11,6 +11,7 @@ from headstart.core.events import ResidentModel
 from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import size_text
 from headstart.ui.kit import theme
+from headstart.ui.kit.joining import commas
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.models.words import source_words
 from headstart.ui.wording import say
@@ -37,7 +38,7 @@ def facts_of(model: InstalledModel, loaded: ResidentModel | None) -> str:
 def spoken(model: InstalledModel, loaded: ResidentModel | None) -> str:
     """The row's text for screen readers."""
     pieces = [model.ref.name, model.about.quantization, size_text(model.ref.size)]
-    return ", ".join([piece for piece in pieces if piece] + facts_of(model, loaded).split(" · "))
+    return commas([piece for piece in pieces if piece] + facts_of(model, loaded).split(" · "))
 
 
 class InstalledDelegate(QStyledItemDelegate):

@@ -12,6 +12,7 @@ from headstart.core.hub.catalog import Repository
 from headstart.core.models.recommended import Recommended
 from headstart.core.text.shown import count_text
 from headstart.ui.kit import theme
+from headstart.ui.kit.joining import commas
 from headstart.ui.models.words import badge_of
 from headstart.ui.wording import say
 
@@ -54,7 +55,7 @@ class ModelResults(QAbstractListModel):
             return row.name
         if role == Qt.ItemDataRole.AccessibleTextRole:
             badge = badge_of(row, self.memory)
-            return ", ".join([row.name, *facts_of(row), badge[0] if badge else ""]).rstrip(", ")
+            return commas([row.name, *facts_of(row), badge[0] if badge else ""]).rstrip(", ")
         if role == Qt.ItemDataRole.ToolTipRole:
             return row.id if isinstance(row, Repository) else row.repo
         return None

@@ -14,6 +14,7 @@ from headstart.core.text.shown import size_text
 from headstart.core.told import told
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.joining import titled
 from headstart.ui.models.words import fit_hint, memory_words, quality_words
 from headstart.ui.wording import say
 
@@ -134,7 +135,7 @@ class VariantRows(QWidget):
             state = self._presence.get(variant.title)
             button.setText(say(_GET if state is None else _STATES[state]))
             button.setAccessibleName(
-                f"{button.text()}: {variant.title}" if state else f"{say(_GET)} {variant.title}"
+                titled(button.text(), variant.title) if state else f"{say(_GET)} {variant.title}"
             )
             over = variant.too_large_for_http
             button.setEnabled(state is None and not over)

@@ -24,6 +24,7 @@ from headstart.core.chats.search import FoundChat, SearchHit
 from headstart.core.text.matching import score
 from headstart.core.text.shown import isolated
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.joining import commas
 from headstart.ui.sidebar.chat_list import Index
 from headstart.ui.wording import say
 
@@ -239,7 +240,7 @@ class _Entries(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(filter(None, (entry.kind, entry.title, entry.note)))
+            return commas(filter(None, (entry.kind, entry.title, entry.note)))
         return None
 
 

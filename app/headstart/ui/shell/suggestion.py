@@ -15,6 +15,7 @@ from headstart.core.models.recommended import Recommended
 from headstart.core.models.ref import ModelRef
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.kit.joining import commas
 from headstart.ui.shell.note_line import Action, NoteLine
 from headstart.ui.wording import say
 
@@ -151,7 +152,7 @@ class Suggesting(QObject):
             words.append(say("shell.checking"))
         elif left[0].reason is not None:
             words.append(left[0].reason.text)
-        return ", ".join(words)
+        return commas(words)
 
     def _actions(self, left: list[Download]) -> list[Action]:
         downloads = self._controllers.downloads

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.chats.values import ChatSummary, Folder
+from headstart.ui.kit.joining import commas
 from headstart.ui.sidebar.row_list import RowList
 from headstart.ui.sidebar.rows import ChatRow
 from headstart.ui.wording import say
@@ -156,7 +157,7 @@ class ChatListModel(QAbstractListModel):
                 return name_of(chat)
             case Qt.ItemDataRole.AccessibleTextRole:
                 facts = [name_of(chat), self._writing.get(chat.id) or facts_of(chat)]
-                return ", ".join([*facts, *([say("sidebar.not-seen-yet")] if chat.unseen else [])])
+                return commas([*facts, *([say("sidebar.not-seen-yet")] if chat.unseen else [])])
             case Qt.ItemDataRole.ToolTipRole:
                 return f"{name_of(chat)}\n{facts_of(chat)}"
             case _ if role == CHAT_ID:

@@ -35,6 +35,7 @@ from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.boxes import paint_boxes
 from headstart.ui.transcript.cited import CitedMark, cited_at, cited_selections, cited_tip
 from headstart.ui.transcript.document_text import objects_of, text_between
+from headstart.ui.transcript.heard_block import HeardBlock
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.origins import (
@@ -183,28 +184,9 @@ class TextBlock(QWidget):
         top = layout.blockBoundingRect(block).top()
         return self.offset().y() + top + (line.y() if line.isValid() else 0.0)
 
-    def heard_text(self) -> str:
+    def heard(self) -> HeardBlock:
         """The text for screen readers."""
-        return text_between(self.document, 0, self.text_length())
-
-    def heard_selection(self) -> tuple[int, int] | None:
-        return self.host.selection_in(self)
-
-    def place_of(self, position: int) -> QRect:
-        """The place of a character in this widget."""
-        place = min(position, self.text_length())
-        block = self.document.findBlock(place)
-        at = place - block.position()
-        line = block.layout().lineForTextPosition(at)
-        if not line.isValid():
-            return QRect(0, round(self.y_of(place)), 1, theme.line_height())
-        # PySide gives the place of the cursor, and where it was looked for
-        left, right = (float(_first(line.cursorToX(one))) for one in (at, at + 1))
-        width = max(1, round(abs(right - left)))
-        return QRect(
-            round(self.offset().x() + min(left, right)), round(self.y_of(place)),
-            width, round(line.height()),
-        )  # fmt: skip
+        return HeardBlock(self)
 
     def set_text_width(self, width: float) -> None:
         # Qt repeats the whole layout even for an unchanged width
@@ -275,10 +257,6 @@ class TextBlock(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         self.host.link_hovered("")
         super().leaveEvent(event)
-
-
-def _first(found: object) -> float:
-    return float(found[0] if isinstance(found, tuple) else found)  # type: ignore[arg-type]
 
 
 def open_link(url: str) -> None:

@@ -51,6 +51,7 @@ from headstart.core.chats.values import Role
 from headstart.core.text.shown import isolated, shortened
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.focus_ring import OWN_FOCUS
+from headstart.ui.kit.joining import commas
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.when import when_text
 from headstart.ui.wording import say
@@ -144,7 +145,7 @@ class BranchDelegate(QStyledItemDelegate):
         painter.drawText(left, top + line.ascent(), isolated(words))
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
-        facts = ", ".join(filter(None, (who_of(row.node), when_text(row.node.created_at))))
+        facts = commas(filter(None, (who_of(row.node), when_text(row.node.created_at))))
         painter.drawText(
             left, top + line.height() + 1 + few.ascent(), few.elidedText(facts, elide, room)
         )

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QTextEdit, QWidget
 from headstart.core.chats.parts import Origin, OriginRun
 from headstart.core.text.units import spans_in_units
 from headstart.ui.kit import theme
+from headstart.ui.kit.joining import titled
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.wording import say
@@ -92,7 +93,7 @@ class CallText:
         lines = self._text.count("\n") + 1
         said = say("transcript.call-less") if self.open else say("transcript.call-all", lines=lines)
         self.more.setText(said)
-        self.more.setAccessibleName(f"{said}: {self.title.text()}")
+        self.more.setAccessibleName(titled(said, self.title.text()))
 
     def _toggle(self) -> None:
         self.open = not self.open

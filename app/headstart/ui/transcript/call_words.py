@@ -8,6 +8,7 @@ import json
 from headstart.core.chats.grounds import CallGround
 from headstart.core.chats.sections import CallProgress, CallState, ShownCall
 from headstart.core.text.shown import shortened
+from headstart.ui.kit.joining import commas
 from headstart.ui.tool_names import tool_title
 from headstart.ui.transcript.words import duration_text
 from headstart.ui.wording import say
@@ -75,7 +76,7 @@ def point_of(call: ShownCall) -> str:
         found = None
     if isinstance(found, dict):
         values = [str(one) for one in found.values() if isinstance(one, str | int | float)]
-        text = ", ".join(values) if len(values) == len(found) else text
+        text = commas(values) if len(values) == len(found) else text
     elif found is None and call.state is CallState.WRITING:
         # the end is what is being written
         return " ".join(text[-_LINE:].split())

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.markdown.json_answer import is_whole_json
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.joining import titled
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.highlight import Span
@@ -120,7 +121,7 @@ class CodeBlock(SidewaysBlock):
             if self.block.language
             else say("transcript.code")
         )
-        self.setAccessibleName(f"{name}: {self._code}")
+        self.setAccessibleName(titled(name, self._code))
 
     def layout_width(self, width: int) -> int:
         # without wrapping, the longest line sets the width

@@ -8,6 +8,7 @@ from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
 from headstart.core.chats.values import TurnStats, gain_words
+from headstart.ui.kit.joining import titled
 from headstart.ui.kit.mirrored import across
 from headstart.ui.transcript.words import figures_of, figures_text
 from headstart.ui.wording import say
@@ -38,7 +39,7 @@ class Figures(QToolButton):
         text = "" if stats is None or shown == "none" else figures_text(stats, shown == "all")
         self.setText(text)
         if stats is not None:
-            told = "; ".join(f"{name}: {value}" for name, value in figures_of(stats))
+            told = "; ".join(titled(name, value) for name, value in figures_of(stats))
             self.setAccessibleName(say("transcript.figures-of-reply-text", text=text))
             self.setAccessibleDescription(told)
         self.setVisible(bool(text))

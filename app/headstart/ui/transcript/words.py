@@ -16,6 +16,7 @@ from headstart.core.chats.values import (
 from headstart.core.text.locale import locale
 from headstart.core.text.shown import shortened
 from headstart.ui.kit import theme
+from headstart.ui.kit.joining import quoted, titled
 from headstart.ui.kit.mirrored import is_mirrored
 from headstart.ui.kit.when import clock_text
 from headstart.ui.wording import say
@@ -89,7 +90,7 @@ def figures_of(stats: TurnStats) -> list[tuple[str, str]]:
         reason = stats.prefix.reason
         words = say("transcript.tokens", count=stats.prefix.recomputed)
         if reason is not None:
-            words = f"{words}: {reason.text}"
+            words = titled(words, reason.text)
         found.append((say("transcript.recomputed"), words))
     return found
 
@@ -110,7 +111,7 @@ def reasoning_text(reasoning: str, stats: TurnStats | None, writing: bool) -> st
     seconds = None if stats is None else stats.reasoning_seconds
     took = "" if seconds is None else duration_text(seconds)
     line = say("transcript.thought-for", took=took) if took else say("transcript.thought")
-    return f"{line} · “{shortened(words, _SHOWN)}”" if words else line
+    return f"{line} · {quoted(shortened(words, _SHOWN))}" if words else line
 
 
 def duration_text(seconds: float) -> str:
@@ -144,7 +145,7 @@ def described(message: Message) -> str:
         or say("transcript.model")
     )
     words = shortened(" ".join(message.text[: 4 * _BEGINNING].split()), _BEGINNING)
-    return f"{who}: {words}" if words else who
+    return titled(who, words) if words else who
 
 
 def status_text(message: Message) -> str:

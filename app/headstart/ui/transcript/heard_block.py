@@ -1,0 +1,49 @@
+"""A block's text as a screen reader goes through it. Main thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QPointF, QRect
+
+from headstart.ui.transcript.document_text import text_between
+
+if TYPE_CHECKING:
+    from headstart.ui.transcript.blocks import TextBlock
+
+
+class HeardBlock:
+    """`text_face.Read` for one block."""
+
+    def __init__(self, block: TextBlock) -> None:
+        self._block = block
+
+    @property
+    def text(self) -> str:
+        return text_between(self._block.document, 0, self._block.text_length())
+
+    @property
+    def selection(self) -> tuple[int, int] | None:
+        return self._block.host.selection_in(self._block)
+
+    def position_at(self, point: QPointF) -> int:
+        return self._block.position_at(point)
+
+    def place_of(self, position: int) -> QRect:
+        """The place of a character in the block's widget."""
+        block = self._block
+        place = min(position, block.text_length())
+        part = block.document.findBlock(place)
+        at = place - part.position()
+        line = part.layout().lineForTextPosition(at)
+        top = round(block.y_of(place))
+        if not line.isValid():
+            return QRect(0, top, 1, 1)
+        left, right = _x(line.cursorToX(at)), _x(line.cursorToX(at + 1))
+        begin, width = min(left, right), max(1.0, abs(right - left))
+        return QRect(round(block.offset().x() + begin), top, round(width), round(line.height()))
+
+
+def _x(found: object) -> float:
+    # PySide gives the place, and the position that it was asked for
+    return float(cast(float, found[0] if isinstance(found, tuple) else found))
