@@ -4,7 +4,8 @@ Main thread."""
 from __future__ import annotations
 
 import functools
-from typing import Protocol, cast
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import (
@@ -18,8 +19,7 @@ Spoken = QAccessible.Role
 _ROLE = "accessibleRole"
 # set for a widget that is `text_face.HasText`
 _READ = "accessibleText"
-# set for an item with `heard_place()`
-_PLACED = "accessiblePlace"
+_places: WeakKeyDictionary[QWidget, Callable[[], str]] = WeakKeyDictionary()
 # stands in for a role
 _FOLD = -1
 _PRESS = "Press"
@@ -37,9 +37,9 @@ def be_read(widget: QWidget, role: Spoken) -> None:
     be(widget, role)
 
 
-def be_placed(widget: QWidget, role: Spoken) -> None:
-    """Like `be`, for an item of a list that knows its place there: it has `heard_place()`."""
-    widget.setProperty(_PLACED, True)
+def be_placed(widget: QWidget, role: Spoken, place: Callable[[], str]) -> None:
+    """Like `be`, for an item of a list, with a sentence about its place there."""
+    _places[widget] = place
     be(widget, role)
 
 
@@ -83,20 +83,16 @@ class FoldFace(QAccessibleWidget):
             self._button.click()
 
 
-class Placed(Protocol):
-    def heard_place(self) -> str: ...
-
-
 class PlacedFace(QAccessibleWidget):
     """An item of a list, with its place in it as the description."""
 
-    def __init__(self, widget: QWidget, role: Spoken) -> None:
+    def __init__(self, widget: QWidget, role: Spoken, place: Callable[[], str]) -> None:
         super().__init__(widget, role)
-        self._placed = cast(Placed, widget)
+        self._place = place
 
     def text(self, kind: QAccessible.Text) -> str:
         if kind == QAccessible.Text.Description:
-            return self._placed.heard_place()
+            return self._place()
         return super().text(kind)
 
 
@@ -119,8 +115,8 @@ def _face(_kind: str, thing: QObject) -> QAccessibleInterface | None:
         from headstart.ui.kit.text_face import TextFace
 
         return TextFace(thing, Spoken(role))
-    if thing.property(_PLACED):
-        return PlacedFace(thing, Spoken(role))
+    if thing in _places:
+        return PlacedFace(thing, Spoken(role), _places[thing])
     return QAccessibleWidget(thing, Spoken(role))
 
 

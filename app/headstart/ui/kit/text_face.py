@@ -22,7 +22,7 @@ class Read(Protocol):
 
     @property
     def selection(self) -> tuple[int, int] | None:
-        """What is selected of it: from, to."""
+        """The selected part: from, to."""
         ...
 
     def position_at(self, point: QPointF) -> int:

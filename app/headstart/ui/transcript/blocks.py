@@ -186,7 +186,7 @@ class TextBlock(QWidget):
 
     def heard(self) -> HeardBlock:
         """The text for screen readers."""
-        return HeardBlock(self)
+        return HeardBlock(self, lambda: self.host.selection_in(self))
 
     def set_text_width(self, width: float) -> None:
         # Qt repeats the whole layout even for an unchanged width

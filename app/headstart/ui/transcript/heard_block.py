@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import Protocol, cast
 
 from PySide6.QtCore import QPointF, QRect
+from PySide6.QtGui import QTextDocument
 
 from headstart.ui.transcript.document_text import text_between
 
-if TYPE_CHECKING:
-    from headstart.ui.transcript.blocks import TextBlock
+
+class ShownBlock(Protocol):
+    """A block of the transcript, as it is needed here."""
+
+    document: QTextDocument
+
+    def offset(self) -> QPointF: ...
+
+    def text_length(self) -> int: ...
+
+    def position_at(self, point: QPointF) -> int: ...
+
+    def y_of(self, position: int) -> float: ...
 
 
 class HeardBlock:
-    """`text_face.Read` for one block."""
+    """`text_face.Read` for one block; `selected` tells what of it is."""
 
-    def __init__(self, block: TextBlock) -> None:
-        self._block = block
+    def __init__(self, block: ShownBlock, selected: Callable[[], tuple[int, int] | None]) -> None:
+        self._block, self._selected = block, selected
 
     @property
     def text(self) -> str:
@@ -24,7 +37,7 @@ class HeardBlock:
 
     @property
     def selection(self) -> tuple[int, int] | None:
-        return self._block.host.selection_in(self._block)
+        return self._selected()
 
     def position_at(self, point: QPointF) -> int:
         return self._block.position_at(point)

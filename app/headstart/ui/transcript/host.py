@@ -62,11 +62,17 @@ class Host(QObject):
         self.highlighter.parsed.connect(self._on_parsed)
         self.hovered_link = ""
         self.citing = ChatCitations()
+        self.place_among: Callable[[str], tuple[int, int]] = lambda _id: (0, 0)
         # an image of a message, if loaded; otherwise it is fetched
         self.thumbnails: Callable[[ImagePart, QSize], QImage | None] = lambda _part, _size: None
 
     def use(self, column: Column) -> None:
+        def place(message_id: str) -> tuple[int, int]:
+            numbers = (at for at, one in enumerate(column.items, 1) if one.message.id == message_id)
+            return column.earlier + next(numbers, 0), column.earlier + len(column.items)
+
         self._column = column
+        self.place_among = place
         self.selecting = Selecting(column, self._area.viewport())
         self.finding = ChatFinding(column)
 
@@ -133,11 +139,6 @@ class Host(QObject):
         message = block.parentWidget()
         if isinstance(message, MessageWidget):
             message.measure_again(block)
-
-    def place_among(self, message_id: str) -> tuple[int, int]:
-        earlier, items = self._column.earlier, self._column.items
-        numbers = (one for one, item in enumerate(items, 1) if item.message.id == message_id)
-        return earlier + next(numbers, 0), earlier + len(items)
 
     # --- for messages --------------------------------------------------------------------
 

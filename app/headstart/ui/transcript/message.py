@@ -6,6 +6,7 @@ transcript can place hundreds of messages without Qt's layouts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance
@@ -27,8 +28,7 @@ from headstart.ui.transcript.editor import EditPanel, MessageEditor
 from headstart.ui.transcript.figures import Figures
 from headstart.ui.transcript.markdown import Block, plain
 from headstart.ui.transcript.part_boxes import PartBoxes
-from headstart.ui.transcript.words import author_html, described, status_text
-from headstart.ui.wording import say
+from headstart.ui.transcript.words import author_html, described, place_text, status_text
 
 
 class MessageHost(BlockHost, Protocol):
@@ -37,6 +37,8 @@ class MessageHost(BlockHost, Protocol):
     commands: tuple[ItemCommand[Message], ...]
     stats_shown: StatsShown
     acted: SignalInstance
+    # the number of a message from 1, and the number of all in this branch
+    place_among: Callable[[str], tuple[int, int]]
 
     def height_changed(self, message: MessageWidget) -> None: ...
 
@@ -52,10 +54,6 @@ class MessageHost(BlockHost, Protocol):
 
     def open_result(self, name: str, whole: BlobRef) -> None: ...
 
-    def place_among(self, message_id: str) -> tuple[int, int]:
-        """The number of a message from 1, and the number of all in this branch."""
-        ...
-
     def is_focused(self, message: MessageWidget) -> bool:
         """True while the message has the keyboard focus."""
         ...
@@ -70,7 +68,7 @@ class MessageWidget(QWidget):
 
     def __init__(self, host: MessageHost, parent: QWidget, message: Message) -> None:
         super().__init__(parent)
-        be_placed(self, Spoken.ListItem)
+        be_placed(self, Spoken.ListItem, lambda: place_text(*host.place_among(self.message.id)))
         self._host = host
         self.head = QLabel(self)
         self.head.setTextFormat(Qt.TextFormat.RichText)
@@ -106,11 +104,6 @@ class MessageWidget(QWidget):
             host.acted.emit,
         )
         self.set_message(message)
-
-    def heard_place(self) -> str:
-        """Its place among the messages, for screen readers."""
-        at, count = self._host.place_among(self.message.id)
-        return say("transcript.message-of-count", at=at, count=count)
 
     # --- content -------------------------------------------------------------------------
 

@@ -148,6 +148,11 @@ def described(message: Message) -> str:
     return titled(who, words) if words else who
 
 
+def place_text(at: int, count: int) -> str:
+    """A message's place among all, for screen readers."""
+    return say("transcript.message-of-count", at=at, count=count)
+
+
 def status_text(message: Message) -> str:
     if message.role is not Role.ASSISTANT:
         return ""
