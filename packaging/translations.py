@@ -11,6 +11,7 @@ import json
 import re
 import string
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -76,13 +77,21 @@ def of_text(language: Language, said: str, own: str) -> Iterator[str]:
     for sign in ("\n",):
         if said.count(sign) != own.count(sign):
             yield "another number of line ends"
-    if said != said.strip() and (said[0].isspace(), said[-1].isspace()) != (
-        own[0].isspace(),
-        own[-1].isspace(),
-    ):
+    if not _ends_alike(said, own):
         yield "other spaces at its ends"
     if said.endswith("…") != own.rstrip("\u200f\u200e").endswith("…"):
         yield "an ellipsis at its end, or none"
+
+
+def _ends_alike(said: str, own: str) -> bool:
+    """Whether spaces stand at the same ends; a full-width mark brings its own space."""
+    if said == said.strip():
+        return True
+    ends = zip((said[0], said[-1]), (own[0], own[-1]), strict=True)
+    return all(
+        theirs.isspace() == mine.isspace() or unicodedata.east_asian_width(mine) in "WF"
+        for theirs, mine in ends
+    )
 
 
 def _of_field(language: Language, name: str, form: str, english_form: str) -> Iterator[str]:

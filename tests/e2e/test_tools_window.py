@@ -92,8 +92,8 @@ def calls(app: App) -> list[CallBox]:
 
 
 async def question(app: App) -> CallBox:
-    """Wait for a call that asks."""
-    await until(lambda: any(box.asks for box in calls(app)))
+    """Wait for a call that asks, and is shown: what is not shown takes no keys."""
+    await until(lambda: any(box.asks and box.isVisible() for box in calls(app)))
     return next(box for box in calls(app) if box.asks)
 
 
@@ -110,6 +110,7 @@ def kinds(parts: tuple[Part, ...]) -> list[type]:
 def answer_by_keyboard(app: App, permission: Permission) -> None:
     """The shortcut of the question, then Tab to the answer, then Space."""
     app.window.commands.run("reply.answer_tool")
+    assert app.window.focusWidget() in next(box for box in calls(app) if box.asks).answers.values()
     for one in Permission:
         if one is permission:
             break

@@ -249,7 +249,7 @@ def test_a_file_that_cannot_even_be_read_is_refused(
     monkeypatch.setattr(
         probe, "command", lambda path, asked: [sys.executable, "-c", script, str(path), asked]
     )
-    with pytest.raises(ModelProblem, match=r"opening it crashed \(signal 6\)"):
+    with pytest.raises(ModelProblem, match=r"what opens it crashed \(signal 6\)"):
         _probe(tiny)
 
 
