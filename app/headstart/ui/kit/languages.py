@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
+from PySide6.QtCore import QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from headstart.core.resources import resources
@@ -21,6 +21,7 @@ from headstart.core.text.languages import (
     language_of,
 )
 from headstart.core.wording.translated import read_words, use_words
+from headstart.ui.kit.qt_words import qt_translators
 from headstart.ui.kit.system_locale import SystemLocale
 
 log = logging.getLogger(__name__)
@@ -79,19 +80,10 @@ def use_language(application: QApplication, setting: str) -> Language:
         application.removeTranslator(one)
     _translators.clear()
     if language not in (ENGLISH, PSEUDO):
-        _use_qt_words(application, language)
+        _translators.extend(qt_translators(language, application))
+        for one in _translators:
+            application.installTranslator(one)
     mirrored = language.from_right or os.environ.get(VARIABLE, "").endswith("-mirrored")
     direction = Qt.LayoutDirection
     application.setLayoutDirection(direction.RightToLeft if mirrored else direction.LeftToRight)
     return language
-
-
-def _use_qt_words(application: QApplication, language: Language) -> None:
-    """The words of Qt's own dialogs and menus."""
-    translator = QTranslator(application)
-    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    if translator.load(f"qtbase_{language.qt}", folder):
-        application.installTranslator(translator)
-        _translators.append(translator)
-    else:
-        log.info("Qt has no words in %s", language.code)
