@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -85,6 +86,10 @@ def _of_widget(part: QAccessibleInterface, widget: QWidget) -> Iterator[str]:
     ) or widget.objectName().startswith("qt_")
     if inner or not widget.isVisible():
         return
+    if isinstance(widget, QComboBox) and sys.platform == "linux":
+        # the name is the value there: a reader takes that of the label
+        labels = part.relations(QAccessible.RelationFlag.Label)
+        name = " ".join(one.text(Text.Name) for one, _flag in labels)
     if (reached or pressed) and not name.strip():
         yield f"no name: {_said(part)}"
     if reached and role in _NOTHING:

@@ -32,6 +32,7 @@ from headstart.core.settings.schema import (
     changed,
 )
 from headstart.ui.document_rows import DocumentRows
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import (
     ResetButton,
     give_room,
@@ -148,7 +149,7 @@ class OverridesWindow(Sheet):
 
     def _choice(self, form: QFormLayout, name: str, labels: dict[str, str]) -> None:
         info = describe(Settings)[name]
-        box = QComboBox(self)
+        box = Choice(self)
         box.setAccessibleName(info.title)
         box.addItem(say(_INHERITED), None)
         for choice in info.choices:
@@ -159,7 +160,7 @@ class OverridesWindow(Sheet):
         self._order.append(box)
 
     def _model(self, models: Sequence[tuple[str, str]], chosen: str) -> QComboBox:
-        box = QComboBox(self)
+        box = Choice(self)
         box.setAccessibleName(say("window.model-of-new-chats"))
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(say("window.last-one-was-used"), "")
@@ -199,7 +200,7 @@ class OverridesWindow(Sheet):
         place = QWidget(self)
         column = QVBoxLayout(place)
         column.setContentsMargins(0, 0, 0, 0)
-        box = QComboBox(place)
+        box = Choice(place)
         box.setAccessibleName(title)
         box.addItem(say(_INHERITED), False)
         box.addItem(say("window.these-servers"), True)
@@ -222,7 +223,7 @@ class OverridesWindow(Sheet):
         return place
 
     def _draft(self, drafts: Sequence[tuple[str, str]]) -> QComboBox:
-        box = QComboBox(self)
+        box = Choice(self)
         box.setAccessibleName(say("window.draft-from"))
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(say(_INHERITED), None)

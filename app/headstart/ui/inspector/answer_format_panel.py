@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from headstart.chat.answer_formats import CheckedFormat
 from headstart.ui.inspector.own import OwnRow
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
 
@@ -36,7 +37,7 @@ class AnswerFormatPanel(QWidget):
     def __init__(self, title_width: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._value = ""
-        self.kind = QComboBox(self)
+        self.kind = Choice(self)
         self.kind.setAccessibleName(say("inspector.answer-format"))
         self.kind.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.kind.addItems(

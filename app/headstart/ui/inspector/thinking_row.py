@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import Settings, Thinking
 from headstart.ui.inspector.own import OwnRow
+from headstart.ui.kit.choice import Choice
 
 
 class ThinkingRow(QWidget):
@@ -22,7 +23,7 @@ class ThinkingRow(QWidget):
         super().__init__(parent)
         self._info = describe(Settings)["thinking"]
         self._value: str = self._info.default
-        self.box = QComboBox(self)
+        self.box = Choice(self)
         self.box.setAccessibleName(self._info.title)
         self.box.setToolTip(self._info.description)
         self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

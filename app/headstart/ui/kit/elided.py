@@ -8,7 +8,6 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QLabel,
     QPushButton,
     QStyle,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.text.shown import isolated
+from headstart.ui.kit.choice import Choice
 
 # width in pixels below which a text is of no use
 _LEAST = 56
@@ -78,7 +78,7 @@ class ElidedButton(QPushButton):
         _elide(self, super().sizeHint(), self.full_text)
 
 
-class ElidedComboBox(QComboBox):
+class ElidedComboBox(Choice):
     """A combo box whose current choice may be wider than its field."""
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.settings.fields import FieldInfo
 from headstart.core.text.locale import locale
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.icons import icon
 from headstart.ui.kit.number_boxes import DecimalBox, WholeNumberBox
 from headstart.ui.kit.own_title import OwnTitle
@@ -154,7 +155,7 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
 
 def choice_box(info: FieldInfo, value: str, on_change: Callable[[str], None]) -> QComboBox:
     """A combo box over the field's choices, by their labels."""
-    box = QComboBox()
+    box = Choice()
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
     for choice in info.choices:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from headstart.core.hub.catalog import Search, SortBy
 from headstart.core.models.ref import ModelFormat
 from headstart.ui.kit import icons
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import clearable
 from headstart.ui.wording import say
 
@@ -113,7 +114,7 @@ class SearchRow(QWidget):
         )
 
     def _box(self, name: str, titles: list[str]) -> QComboBox:
-        box = QComboBox(self)
+        box = Choice(self)
         box.setAccessibleName(name)
         box.addItems([say(title) for title in titles])
         box.activated.connect(self.search)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -21,6 +20,7 @@ from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import TEXT_SIZES, Settings
 from headstart.core.settings.schema import Theme as ThemeChoice
 from headstart.ui.kit import languages, theme
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.flow import FlowLayout
 from headstart.ui.kit.mirrored import across, is_mirrored
 from headstart.ui.kit.segments import Segments
@@ -205,7 +205,7 @@ class AppearancePage(Page):
     def _build_language(self, settings: Settings) -> None:
         """The language in its own name, and a restart once another one is chosen."""
         section = self.section(say("settings.language"))
-        self.language = QComboBox(self)
+        self.language = Choice(self)
         system = languages.wanted_language("")
         self.language.addItem(say("settings.language-of-system", name=system.name), "")
         for one in languages.offered():

@@ -31,6 +31,7 @@ from headstart.core.settings.schema import Settings, SettingsError, changed
 from headstart.core.settings.server import ServerSettings
 from headstart.core.text.locale import locale
 from headstart.ui.kit.asking import DangerQuestion
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.settings.form import Page
 from headstart.ui.settings.request_table import RequestTable
@@ -100,11 +101,11 @@ class ServerPage(Page):
             QLabel(say("settings.address"), self), first, QLabel(say("settings.key"), self), second
         )
         section.wide(self.told)
-        self.model = QComboBox(self)
+        self.model = Choice(self)
         self.model.setAccessibleName(fields["model"].title)
         self.model.activated.connect(lambda _at: self._set(model=self.model.currentData()))
         section.row(fields["model"].title, self.model, fields["model"].description)
-        self.draft = QComboBox(self)
+        self.draft = Choice(self)
         self.draft.setAccessibleName(fields["draft"].title)
         self.draft.activated.connect(lambda _at: self._set(draft=self.draft.currentData()))
         section.row(fields["draft"].title, self.draft, fields["draft"].description)

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDoubleSpinBox,
     QFormLayout,
     QFrame,
@@ -30,6 +29,7 @@ from headstart.core.tool_servers.questions import (
     Value,
     value_problem,
 )
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import give_room, keep_wheel_away
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
@@ -121,7 +121,7 @@ class ToolQuestionSheet(Sheet):
             case FieldKind.NUMBER | FieldKind.WHOLE:
                 return self._number(field, parent)
             case FieldKind.CHOICE:
-                choice = QComboBox(parent)
+                choice = Choice(parent)
                 if not field.required:
                     choice.addItem("", None)
                 for value, title in field.options:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QLabel,
     QPlainTextEdit,
@@ -20,6 +19,7 @@ from headstart.core.chats.values import Message
 from headstart.core.text.differences import Span, differences
 from headstart.core.text.units import to_units
 from headstart.ui.kit import theme
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
@@ -39,7 +39,7 @@ class CompareWindow(Sheet):
         layout.setSpacing(8)
         self.column.addLayout(layout, 1)
         for side, start in enumerate(starts):
-            box = QComboBox(self)
+            box = Choice(self)
             box.setAccessibleName(
                 say("transcript.left-version") if side == 0 else say("transcript.right-version")
             )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from headstart.core.chats.values import Role
 from headstart.core.text.shown import is_blank
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.composing import commit_focused
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
@@ -21,7 +22,7 @@ class InsertWindow(Sheet):
         hint = QLabel(say("transcript.model-will-not-reply-to"), self)
         hint.setObjectName("quiet")
         hint.setWordWrap(True)
-        self.who = QComboBox(self)
+        self.who = Choice(self)
         self.who.setAccessibleName(say("transcript.author"))
         for title, role in (
             (say("transcript.you"), Role.USER),

@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QFileDialog,
     QFormLayout,
     QLabel,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.transfer.export_request import ExportRequest
 from headstart.chat.transfer.exporting import Exporting, file_name, formats
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
@@ -51,7 +51,7 @@ class ExportWindow(Sheet):
         self._chats = tuple(chats)
         self._title = title
         self._last = folder or str(Path.home())
-        self.scope = QComboBox(self)
+        self.scope = Choice(self)
         self.scope.setAccessibleName(say("transfer.selection"))
         if chats:
             self.scope.addItem(
@@ -63,14 +63,14 @@ class ExportWindow(Sheet):
         self.list.setAccessibleName(say("transfer.chats-to-export"))
         self.list.setMinimumHeight(160)
         self.list.itemChanged.connect(lambda _: self._show_go())
-        self.form = QComboBox(self)
+        self.form = Choice(self)
         self.form.setAccessibleName(say("transfer.format"))
         for one in formats():
             self.form.addItem(one.title, one.code)
         self.form.setCurrentIndex(max(0, self.form.findData(form or "markdown")))
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
-        self.place = QComboBox(self)
+        self.place = Choice(self)
         self.place.setAccessibleName(say("transfer.one-file-or-several"))
         for code in (_ARCHIVE, _FOLDER):
             self.place.addItem(say(code), code)
