@@ -4,6 +4,7 @@ themselves, and Up recalls earlier messages."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QTextCursor
@@ -39,6 +40,8 @@ class GrowingEdit(TextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
         self.textChanged.connect(self.fit)
+        # the word being composed may be in a higher font
+        self.composed.connect(self.fit)
         # a pasted paragraph is laid out only after `textChanged`
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.fit())
         self.fit()
@@ -47,16 +50,13 @@ class GrowingEdit(TextEdit):
         """Make the field as high as its text, up to ten lines."""
         if self.font().pixelSize() != theme.px(theme.READING_SIZE):
             self._take_font()
-        line = self.fontMetrics().lineSpacing()
-        # a QPlainTextEdit's document measures its height in lines
-        lines = max(1, round(self.document().size().height()))
-        self.setFixedHeight(min(lines, MOST_LINES) * line + 4)
-        policy = (
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if lines > MOST_LINES
-            else (Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        height, more = self.height_of_lines(MOST_LINES)
+        # an empty line is as high as one of the font
+        self.setFixedHeight(max(ceil(height), self.fontMetrics().lineSpacing()) + 4)
+        policies = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policies.ScrollBarAsNeeded if more else policies.ScrollBarAlwaysOff
         )
-        self.setVerticalScrollBarPolicy(policy)
 
     def _take_font(self) -> None:
         self.setFont(theme.reading_font())

@@ -72,6 +72,22 @@ class TextEdit(QPlainTextEdit):
         """True if no text is written or being composed."""
         return is_blank(self.toPlainText()) and is_blank(composing.word_in(self))
 
+    def height_of_lines(self, most: int) -> tuple[float, bool]:
+        """The height of the first lines in pixels, `most` of them at most, and True if there are
+        more: lines with signs of another font are higher."""
+        height, left = 0.0, most
+        block = self.document().begin()
+        while block.isValid():
+            # this lays the block out
+            whole = self.blockBoundingRect(block).height()
+            lines = block.layout().lineCount()
+            if lines > left:
+                shown = [block.layout().lineAt(number).height() for number in range(left)]
+                return height + sum(shown), True
+            height, left = height + whole, left - lines
+            block = block.next()
+        return height, False
+
     def _show_hint(self) -> None:
         shown = "" if composing.word_in(self) else self._hint
         if super().placeholderText() != shown:

@@ -31,6 +31,7 @@ from headstart.core.chats.parts import Origin, OriginRun
 from headstart.core.text.units import from_units, spans_in_units
 from headstart.ui.kit import theme
 from headstart.ui.kit.accessible import Spoken, be_read
+from headstart.ui.kit.line_heights import is_high, set_line_height
 from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.boxes import paint_boxes
 from headstart.ui.transcript.cited import CitedMark, cited_at, cited_selections, cited_tip
@@ -325,9 +326,7 @@ class PlainBlock(TextBlock):
         wrap(self.document, is_endless(self.block.text), theme.reading_font())
         self.document.setPlainText(self.block.text)
         form = QTextBlockFormat()
-        form.setLineHeight(
-            theme.line_height(), QTextBlockFormat.LineHeightTypes.MinimumHeight.value
-        )
+        set_line_height(form, is_high(self.block.text))
         cursor = QTextCursor(self.document)
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.mergeBlockFormat(form)

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 
 from headstart.ui.kit import theme
 from headstart.ui.kit.formulas import place_formulas
+from headstart.ui.kit.line_heights import is_high, set_line_height
 from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.markdown import Block
 
@@ -38,7 +39,11 @@ def growth(before: str, after: str) -> str | None:
     behind = begin[-1:]
     if not after.startswith(begin) or behind in (">", "") or behind.isspace():
         return None
-    return None if not more or _MARKS.search(more) else html.unescape(more)
+    if not more or _MARKS.search(more):
+        return None
+    words = html.unescape(more)
+    # the paragraph may get another height
+    return None if is_high(words) else words
 
 
 def append(document: QTextDocument, words: str) -> None:
@@ -53,16 +58,17 @@ def fill(document: QTextDocument, block: Block) -> None:
     wrap(document, is_endless(block.source), theme.reading_font())
     document.setDefaultStyleSheet(_style())
     document.setHtml(block.html)
-    _space_lines(document)
     place_formulas(document, lambda: theme.current().ink)
+    _space_lines(document)
 
 
 def _style() -> str:
     colours = theme.current()
     size = theme.px(theme.READING_SIZE)
+    families = ", ".join(f"'{one}'" for one in theme.code_font().families())
     return (
         f"a {{ color: {colours.accent_text}; }}"
-        f"code, pre {{ font-family: 'JetBrains Mono'; font-size: {theme.px(theme.CODE_SIZE)}px;"
+        f"code, pre {{ font-family: {families}; font-size: {theme.px(theme.CODE_SIZE)}px;"
         f" background-color: {colours.code}; }}"
         "pre { white-space: pre-wrap; }"
         f"h1 {{ font-size: {round(size * 1.5)}px; }} h2 {{ font-size: {round(size * 1.3)}px; }}"
@@ -81,14 +87,13 @@ def _space_lines(document: QTextDocument) -> None:
     cursor.beginEditBlock()
     block = document.begin()
     last = document.blockCount() - 1
+    # cells side by side stand on one line
+    high = is_high(document.toRawText())
     while block.isValid():
         form = QTextBlockFormat()
         in_table = QTextCursor(block).currentTable() is not None
-        if not block.blockFormat().headingLevel() and not in_table:
-            form.setLineHeight(
-                theme.line_height(),
-                QTextBlockFormat.LineHeightTypes.MinimumHeight.value,
-            )
+        if not block.blockFormat().headingLevel():
+            set_line_height(form, high, in_table)
         if block.blockFormat().hasProperty(_RULE):
             # otherwise Qt draws a rule in the text colour
             form.setBackground(QColor(theme.current().edge))
