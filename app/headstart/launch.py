@@ -212,7 +212,7 @@ def _cannot_start(problem: EnvironmentProblem) -> int:
     print(f"headstart: {problem}", file=sys.stderr)
     application = QApplication.instance()
     if isinstance(application, QApplication) and application.platformName() != "offscreen":
-        theme.apply(application, "system", "inter")
+        theme.apply(application, "system", "auto")
         box = QMessageBox(QMessageBox.Icon.Warning, "Headstart", problem.message)
         box.setInformativeText(problem.remedy)
         box.exec()

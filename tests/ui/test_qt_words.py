@@ -1,4 +1,4 @@
-"""Qt's own menus and dialogs, in every language of the window."""
+"""Qt's own menus, dialogs and fonts, in every language of the window."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtGui import QFontDatabase, QFontInfo, QRawFont
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
+from headstart.core.resources import resources
 from headstart.core.text.languages import ENGLISH, LANGUAGES, Language
+from headstart.core.wording.translated import read_words
+from headstart.ui.kit import languages, theme
+from headstart.ui.kit.han_fonts import han_fonts
+from headstart.ui.kit.languages import file_of
 from headstart.ui.kit.qt_words import qt_file_of, qt_translators
 
 OTHERS = [one for one in LANGUAGES if one is not ENGLISH]
@@ -98,3 +104,45 @@ def test_a_damaged_file_leaves_qt_with_english(
     monkeypatch.setattr("headstart.ui.kit.qt_words.qt_file_of", lambda _language: damaged)
     (vietnamese,) = (one for one in LANGUAGES if one.code == "vi")
     assert qt_translators(vietnamese, qapp) == []
+
+
+def test_inter_has_the_letters_of_the_languages_that_use_it(language: Language) -> None:
+    font = QRawFont(str(resources() / "fonts" / "Inter-Regular.otf"), 15)
+    assert font.isValid()
+    words = read_words(file_of(language)).values()
+    letters = {sign for halves in words for half in halves for sign in half if sign.isalpha()}
+    missing = {sign for sign in letters if not font.supportsCharacter(ord(sign))}
+    assert (len(missing) < 3) is language.in_inter, sorted(missing)[:20]
+
+
+@pytest.mark.parametrize("code", ["en", "vi", "uk", "ja", "hi", "fa"])
+def test_the_automatic_font_is_inter_or_that_of_the_system(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    (language,) = (one for one in LANGUAGES if one.code == code)
+    monkeypatch.setattr(languages, "current", lambda: language)
+    theme.load_fonts()
+    theme.apply(qapp, "light", "auto")
+    system = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).family()
+    assert qapp.font().family() == ("Inter" if code in ("en", "vi", "uk") else system)
+    monkeypatch.undo()
+    theme.apply(qapp, "system", "auto")
+
+
+@pytest.mark.parametrize(
+    ("code", "system", "font"),
+    [
+        ("zh-Hans", [], "Noto Sans CJK SC"), ("zh-Hant", ["zh-CN"], "PingFang TC"),
+        ("ja", [], "Yu Gothic UI"), ("ko", [], "Malgun Gothic"), ("en", ["en-US"], ""),
+        ("en", ["en-US", "zh-CN"], "Noto Sans CJK SC"), ("de", ["zh-HK", "ja"], "PingFang TC"),
+    ],
+)  # fmt: skip
+def test_signs_are_drawn_as_in_the_users_country(
+    monkeypatch: pytest.MonkeyPatch, code: str, system: list[str], font: str
+) -> None:
+    here = {"Noto Sans CJK SC", "PingFang SC", "PingFang TC", "Yu Gothic UI", "Malgun Gothic"}
+    (language,) = (one for one in LANGUAGES if one.code == code)
+    monkeypatch.setattr(languages, "current", lambda: language)
+    monkeypatch.setattr(QLocale, "uiLanguages", lambda _locale: system)
+    monkeypatch.setattr(QFontDatabase, "hasFamily", lambda name: name in here)
+    assert han_fonts.__wrapped__() == ((font,) if font else ())

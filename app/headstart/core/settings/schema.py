@@ -35,7 +35,8 @@ KvType = Literal["f16", "bf16", "q8_0"]
 Backend = Literal["auto", "llama.cpp", "mlx"]
 WindowCache = Literal["auto", "whole", "window"]
 FlashAttention = Literal["auto", "on", "off"]
-TextFont = Literal["inter", "system"]
+# “auto”: Inter, where it has the letters of the window's language
+TextFont = Literal["auto", "inter", "system"]
 ColumnWidth = Literal["narrow", "medium", "wide"]
 LineSpacing = Literal["tight", "normal", "loose"]
 StatsShown = Literal["speed", "all", "none"]
@@ -138,7 +139,7 @@ class Settings(Struct, frozen=True):
     # the code of the window's language, "" for the system's
     language: Annotated[str, Meta(max_length=16)] = ""
     theme: Theme = "system"
-    text_font: TextFont = "inter"
+    text_font: TextFont = "auto"
     text_size: Annotated[int, Meta(ge=TEXT_SIZES[0], le=TEXT_SIZES[-1])] = 100
     column_width: ColumnWidth = "medium"
     line_spacing: LineSpacing = "normal"

@@ -30,9 +30,15 @@ class Language(Struct, frozen=True):
         """True for a language that is written from right to left."""
         return self.base in FROM_RIGHT
 
+    @property
+    def in_inter(self) -> bool:
+        """True if the bundled font has its letters: Latin, Cyrillic."""
+        return self.base not in _OTHER_LETTERS
+
 
 # countries that write Chinese in traditional signs, where a system names no script
 _TRADITIONAL = frozenset(("TW", "HK", "MO"))
+_OTHER_LETTERS = frozenset(("ar", "fa", "he", "hi", "ja", "ko", "ur", "zh"))
 FROM_RIGHT = frozenset(("ar", "fa", "he", "ur"))
 ENGLISH = Language("en", "English", "English", "en")
 # each character with an accent, and a third longer: for tests of the window

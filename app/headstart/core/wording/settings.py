@@ -62,6 +62,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "Settings.theme=light": ("Light", ""),
     "Settings.theme=dark": ("Dark", ""),
     "Settings.text_font": ("Text font", "Bundled or system's"),
+    "Settings.text_font=auto": ("Automatic", ""),
     "Settings.text_font=inter": ("Inter", ""),
     "Settings.text_font=system": ("System font", ""),
     "Settings.text_size": ("Text size", "Of the whole window, in percent"),

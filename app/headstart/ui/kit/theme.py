@@ -18,6 +18,8 @@ from PySide6.QtWidgets import QApplication
 from headstart.core.resources import resources
 from headstart.core.settings.schema import ColumnWidth, LineSpacing, TextFont
 from headstart.core.settings.schema import Theme as ThemeChoice
+from headstart.ui.kit import languages
+from headstart.ui.kit.han_fonts import han_fonts
 
 SIDEBAR_WIDTH = 264
 INSPECTOR_WIDTH = 316
@@ -218,7 +220,7 @@ def line_height() -> int:
 
 
 def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    font = QFont(_family) if _family else QFont()
+    font = QFont([_family, *han_fonts()]) if _family else QFont()
     font.setPixelSize(px(size))
     font.setWeight(weight)
     return font
@@ -230,7 +232,7 @@ def reading_font() -> QFont:
 
 
 def code_font(size: int = CODE_SIZE) -> QFont:
-    font = QFont("JetBrains Mono")
+    font = QFont(["JetBrains Mono", *han_fonts()])
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setPixelSize(px(size))
     # ligatures show code differently from the typed characters
@@ -249,6 +251,9 @@ def measure(system: QFont) -> None:
     """Take over the current family and size of the system's font."""
     global _system_scale, _system_family
     _system_family = system.family()
+    if not QFontDatabase.hasFamily(_system_family):
+        # a name such as “Sans Serif”, which would lose against any font after it
+        _system_family = QFontInfo(system).family()
     _system_scale = min(LARGEST, max(1.0, QFontInfo(system).pixelSize() / USUAL_FONT_PX))
 
 
@@ -274,7 +279,8 @@ def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
     dark = choice == "dark" or (choice == "system" and hints.colorScheme() == Qt.ColorScheme.Dark)
     high = hints.accessibility().contrastPreference() is Qt.ContrastPreference.HighContrast
     _theme = chosen(dark, high)
-    _family = "Inter" if font == "inter" else _system_family
+    bundled = font == "inter" or (font == "auto" and languages.current().in_inter)
+    _family = "Inter" if bundled else _system_family
     app.setFont(text_font())
     app.setPalette(_palette(_theme))
     sheet = _style_sheet(_theme)
