@@ -16,7 +16,7 @@ from headstart.ui.kit import theme
 _TABLE = 1.45
 # an object in the line; Urdu's own letters, whose fonts slope; scripts that stack their signs:
 # Syriac, Bengali to Burmese with Thai and Tibetan, Ethiopic, Khmer and the islands'
-_HIGH = re.compile(
+_HIGH = (
     "[\ufffc\u0679\u0688\u0691\u06ba\u06be\u06c1-\u06c3\u06d2\u06d3\u0700-\u086f\u0980-\u109f"
     "\u1200-\u139f\u1700-\u1cff\ua800-\uaaff\U00011000-\U00011fff]"
 )
@@ -24,7 +24,8 @@ _HIGH = re.compile(
 
 def is_high(text: str) -> bool:
     """True if the text needs more room than a line of usual height."""
-    return _HIGH.search(text) is not None
+    # compiled when the first message is shown: that takes a millisecond
+    return re.search(_HIGH, text) is not None
 
 
 def set_line_height(form: QTextBlockFormat, high: bool, in_table: bool = False) -> None:

@@ -17,7 +17,8 @@ from headstart.ui.kit.aloud import is_heard, tell
 from headstart.ui.transcript.words import status_text
 from headstart.ui.wording import say
 
-_CODE = re.compile(r"^ {0,3}(```|~~~)[^\n]*\n(.*?)^ {0,3}\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
+# with its flags: over lines, and a dot is any sign
+_CODE = r"(?ms)^ {0,3}(```|~~~)[^\n]*\n(.*?)^ {0,3}\1[`~]*[ \t]*$"
 
 
 class SpokenReply(QObject):
@@ -81,4 +82,4 @@ def spoken(markdown: str) -> str:
     def lines(code: re.Match[str]) -> str:
         return say("transcript.code-of-lines", lines=code[2].count("\n") or 1)
 
-    return " ".join(words_of(_CODE.sub(lines, markdown)).split())
+    return " ".join(words_of(re.sub(_CODE, lines, markdown)).split())

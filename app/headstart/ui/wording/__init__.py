@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import importlib
 import logging
-import pkgutil
 from collections.abc import Mapping
 
 from headstart.core.wording import worded
@@ -35,6 +34,8 @@ def say(code: str, **facts: object) -> str:
 
 def all_words() -> dict[str, str]:
     """All English texts of the window, by code."""
+    import pkgutil
+
     rooms = sorted(one.name for one in pkgutil.iter_modules(__path__))
     return {f"{room}.{name}": text for room in rooms for name, text in table(room).items()}
 
