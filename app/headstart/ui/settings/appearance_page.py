@@ -163,11 +163,7 @@ class AppearancePage(Page):
         self._choose_card(settings.theme)
         self._build_language(settings)
         section = self.section(say("settings.reading"))
-        section.row(
-            say("settings.text-size"),
-            self._size(settings),
-            say("settings.ctrl-plus-and-ctrl-minus"),
-        )
+        section.row(say("settings.text-size"), self._size(settings))
         for name in ("column_width", "line_spacing"):
             info = fields[name]
             segments = Segments(info.title, info.labels, self)

@@ -209,7 +209,6 @@ WORDS: dict[str, str] = {
     "language-restart": "The window changes with the next start.",
     "restart-now": "Restart now",
     "text-size": "Text size",
-    "ctrl-plus-and-ctrl-minus": "Ctrl+plus and Ctrl+minus, Ctrl+0 for 100 %",
     "code-always-jetbrains-mono": "Code is always JetBrains Mono",
     "replies": "Replies",
     "colours-what-draft-wrote-and": "Colours what a draft wrote, and what was repeated",
