@@ -29,6 +29,8 @@ NOT_SHOWN = {
 NAMES = re.compile(
     r"Headstart|LM Studio|Ollama|GPT4All|Inter|JetBrains Mono|README\.md|OK"
     r"|llama\.cpp, MIT|Lucide \(icons\), ISC|Inter and JetBrains Mono, OFL-1\.1"
+    r"|(Noto|Source Han) Sans( CJK)? [A-Z]{2}|PingFang [ST]C|Microsoft J?[A-Za-z]*Hei( UI)?"
+    r"|WenQuanYi Micro Hei|Hiragino Sans|(Yu Gothic|Meiryo) UI|Apple SD Gothic Neo|Malgun Gothic"
     r"|(Ctrl|Shift|Alt|Esc|Del|Enter|Home|End|Tab|Up|Down|F\d+)([+,] ?[\w+/=,-]*)*"
     r"|[, ]*y{4}|([dML]+\.?|y{4}|,|'[^']+'\.?| )+|[a-z]+([A-Z][a-z]*)+"
     # an action of screen readers, and tokens of a highlighter
