@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup run test lint proof bench peers peers-clients format papers package install uninstall faults
+.PHONY: help setup run test lint proof languages bench peers peers-clients format papers package install uninstall faults
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
 	@echo "make test    set up if needed, then the test suite (some 15 minutes on 2 cores)"
 	@echo "make lint    ruff, mypy, import-linter, pip-audit"
-	@echo "make proof   the long versions of the sampled tests"
+	@echo "make proof   the long versions of the sampled tests, and make languages"
+	@echo "make languages  the window's tests in the pseudo-locale, and mirrored"
 	@echo "make faults  kills, damages, hostile inputs, borders, a monkey and a soak: tried, survived, text lost (2 hours)"
 	@echo "make bench   the benchmarks (ONLY=\"startup decode\" for some); their table is build/bench/table.md"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
@@ -30,6 +31,12 @@ test: setup
 
 proof: setup
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m proof --timeout=3600 -o faulthandler_timeout=4000 $(ARGS)
+	@$(MAKE) --no-print-directory languages
+
+# the window's tests in longer words, and once more from right to left
+languages: setup
+	@for one in qps qps-mirrored; do HEADSTART_LANGUAGE=$$one QT_QPA_PLATFORM=offscreen \
+	  $(BIN)/python -m pytest -m "not proof" -n 2 --dist worksteal tests/ui || exit 1; done
 
 lint: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

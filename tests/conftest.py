@@ -33,6 +33,7 @@ from headstart.hub import checked, library
 from headstart.hub.library import open_model, starter_model
 from headstart.hub.sources import ModelFolder, ModelSource
 from headstart.launch import make_application, start_logging
+from headstart.ui.kit import languages
 from tests.models.drafts import drop_layers
 
 TEST_SECONDS = 120
@@ -65,7 +66,11 @@ def qapp_cls() -> type[QApplication]:
 
 @pytest.fixture(scope="session")
 def qapp() -> QApplication:
-    return make_application()
+    application = make_application()
+    if os.environ[languages.VARIABLE] != "en":
+        # also for tests that open no program
+        languages.use_language(application, "")
+    return application
 
 
 @pytest.fixture(scope="session")

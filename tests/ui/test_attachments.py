@@ -22,6 +22,7 @@ from headstart.ui.composer.attachments import Chip
 from tests.conftest import OpenApp, until
 from tests.support.documents import pdf, png
 from tests.support.driver import ask, branch, reply_done, stored_chat, use_sampling
+from tests.support.plain import plain
 from tests.ui.test_searching import search, store
 from tests.ui.test_unsent import loaded
 
@@ -34,6 +35,11 @@ def chips(app: App) -> list[Chip]:
 
 def names(app: App) -> list[str]:
     return [chip.attachment.name for chip in chips(app)]
+
+
+def facts(app: App) -> str:
+    """Facts of the first attachment."""
+    return plain(chips(app)[0].attachment.facts)
 
 
 async def attach(app: App, *paths: Path) -> None:
@@ -103,8 +109,8 @@ async def test_tokens_are_counted_before_anything_is_sent(running: OpenApp, tmp_
         # its model is loaded, and what fits is known
         await until(lambda: chips(app)[0].attachment.tokens > 0)
         tokens = chips(app)[0].attachment.tokens
-        assert "6 pages" in chips(app)[0].attachment.facts
-        assert f"{tokens:,} tokens" in chips(app)[0].attachment.facts
+        assert "6 pages" in facts(app)
+        assert f"{tokens:,} tokens" in facts(app)
         await until(lambda: app.window.composer.context.used > tokens)
         shown = app.window.composer.context.used
         app.window.composer.edit.setPlainText("What is said of the rivers, in a few words?")
@@ -123,7 +129,7 @@ async def test_what_does_not_fit_is_chosen_from_before_it_is_sent(
         preferences.update(engine=changed(EngineSettings(), context_length=1024))
         await attach(app, report(tmp_path, 20))
         await until(lambda: app.controllers.attaching.too_large)
-        assert "too many" in app.window.composer.context.text
+        assert "too many" in plain(app.window.composer.context.text)
         app.window.composer.edit.setPlainText("What is it about?")
         app.window.composer.button.click()
         await until(lambda: app.window.attachments.pages is not None)
@@ -162,7 +168,7 @@ async def test_pages_are_found_by_their_words_and_numbers(running: OpenApp, tmp_
         part = chips(app)[0].attachment.part
         assert isinstance(part, FilePart)
         assert part.chosen == "2–3, 5"
-        assert "pages 2–3, 5 of 6" in chips(app)[0].attachment.facts
+        assert "pages 2–3, 5 of 6" in facts(app)
 
 
 async def test_attachments_are_there_after_a_restart_and_their_files_too(
@@ -210,12 +216,12 @@ async def test_images_are_kept_and_shown_and_a_model_that_sees_none_is_told_of(
     async with running() as app:
         use_sampling(app)
         await attach(app, file(tmp_path, "flag.png", png(640, 480)))
-        assert "640 × 480" in chips(app)[0].attachment.facts
+        assert "640 × 480" in facts(app)
         app.window.composer.edit.setPlainText("What is on it?")
         await send(app)
         part = (await branch(app))[0].parts[0]
         assert isinstance(part, ImagePart)
-        assert "does not see images" in app.window.banner.text()
+        assert "does not see images" in plain(app.window.banner.text())
         widget = app.window.transcript.column.widget(app.window.transcript.column.items[0])
         picture = widget.boxes.boxes[0]
         assert (picture.width(), picture.height()) == (320, 240)
@@ -282,7 +288,7 @@ async def test_what_cannot_be_attached_says_why_and_nothing_else_is_lost(
     async with running() as app:
         app.window.composer.edit.setPlainText("A question")
         app.window.open_files([str(file(tmp_path, name, data))])
-        await until(lambda: said in app.window.banner.text())
+        await until(lambda: said in plain(app.window.banner.text()))
         assert name in app.window.banner.text()
         assert app.window.composer.text() == "A question"
         assert names(app) == []
@@ -328,7 +334,7 @@ async def test_an_encoding_that_is_not_certain_is_shown_and_can_be_changed(
         assert certain.encoding.isHidden()
         assert not light.encoding.isHidden()
         assert light.encoding.text() == "Windows-1254"
-        assert light.encoding.accessibleName() == "Encoding of light.txt: Windows-1254"
+        assert plain(light.encoding.accessibleName()) == "Encoding of light.txt: Windows-1254"
         assert isinstance(light.attachment.part, FilePart)
         assert light.attachment.part.text == turkish
 

@@ -13,6 +13,7 @@ from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.wording import say
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, use_sampling
+from tests.support.plain import plain
 from tests.ui.test_searching import store
 
 BRIEF = SamplingChoice(temperature=0.0, max_tokens=4)
@@ -60,7 +61,7 @@ async def test_a_reply_is_edited_and_gone_on_with(running: OpenApp) -> None:
         save.click()
         await app.controllers.settle()
         await until(lambda: widget(app, 1).message.text == "The Nile, because")
-        assert widget(app, 1).foot.version.text() == "2 of 2"
+        assert plain(widget(app, 1).foot.version.text()) == "2 of 2"
         run(app, "message.edit", 1)
         more = _button(widget(app, 1), "transcript.save-and-continue")
         more.click()
@@ -135,22 +136,23 @@ async def test_a_branch_is_removed_and_brought_back(running: OpenApp) -> None:
         await opened(app, "Name a river", "The Rhine.", "Another", "The Nile.")
         run(app, "message.remove", 2)
         await shown(app, "Name a river", "The Rhine.")
-        assert "Deleted 2 messages" in [one.text() for one in app.window.toast.findChildren(QLabel)]
+        said = [plain(one.text()) for one in app.window.toast.findChildren(QLabel)]
+        assert "Deleted 2 messages" in said
         app.window.toast.undo()
         await shown(app, "Name a river", "The Rhine.", "Another", "The Nile.")
         run(app, "message.remove", 0)
         await app.controllers.settle()
-        assert "whole chat" in app.window.banner.text()
+        assert "whole chat" in plain(app.window.banner.text())
         assert len(await branch(app)) == 4
 
 
 async def test_the_map_leads_to_every_branch(running: OpenApp) -> None:
     async with running() as app:
         messages = await opened(app, "Name a river", "The Rhine.", "Another", "The Nile.")
-        assert app.window.header.branches.toolTip().startswith("Branches of this chat")
+        assert plain(app.window.header.branches.toolTip()).startswith("Branches of this chat")
         await app.services.versions.save(messages[0].chat_id, messages[1].id, "The Volga.")
         await shown(app, "Name a river", "The Volga.")
-        assert app.window.header.branches.toolTip().startswith("2 branches of this chat")
+        assert plain(app.window.header.branches.toolTip()).startswith("2 branches of this chat")
         app.window.commands.run("chat.branches")
         panel = app.window.dialogs.panel
         await until(lambda: panel.rows.rowCount() == 5)
@@ -159,7 +161,7 @@ async def test_the_map_leads_to_every_branch(running: OpenApp) -> None:
         # the way that was left hangs off the straight line
         assert words == ["Name a river", "The Rhine.", "Another", "The Nile.", "The Volga."]
         assert panel.list.currentIndex().data() == "The Volga."
-        assert panel.count.text() == "5 messages · 2 ways it goes"
+        assert plain(panel.count.text()) == "5 messages · 2 ways it goes"
         assert panel.compare.isEnabled()
         panel.list.setCurrentIndex(panel.rows.index(3))
         QTest.keyClick(panel.list, Qt.Key.Key_Return)

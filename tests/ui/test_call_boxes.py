@@ -34,6 +34,7 @@ from headstart.ui.reply_text import ReplyText
 from headstart.ui.transcript.call_text import LINES
 from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.transcript.view import TranscriptView
+from tests.support.plain import plain
 
 LONG = "\n".join(f"line {number}" for number in range(40))
 WHOLE = BlobRef("a" * 64, 20_000_000, "text/plain")
@@ -138,7 +139,10 @@ def test_a_long_text_is_folded_and_its_whole_can_be_opened(view: TranscriptView)
 
 def test_a_line_says_what_a_call_came_to(view: TranscriptView) -> None:
     widget = shown(view, reply(PARTS))
-    words = {number: box.head.words for number, box in widget.body.calls.items()}
+    words = {
+        number: tuple(plain(word) for word in box.head.words)
+        for number, box in widget.body.calls.items()
+    }
     assert words[1] == ("Calculator", "1 + 1", "2", "")
     assert words[2][0] == "Search in your chats"
     assert words[2][2].startswith("line 0 line 1")
@@ -147,7 +151,7 @@ def test_a_line_says_what_a_call_came_to(view: TranscriptView) -> None:
     for box in widget.body.calls.values():
         assert box.head.accessibleName().startswith(box.head.words[0])
     alone = shown(view, reply((ToolCallPart("1", "calculate", '{"term": "1'),)))
-    assert alone.body.calls[1].head.words[2] == "Interrupted: it has no result"
+    assert plain(alone.body.calls[1].head.words[2]) == "Interrupted: it has no result"
 
 
 def test_drafted_arguments_are_tinted(view: TranscriptView) -> None:
@@ -202,7 +206,7 @@ def test_a_call_grows_asks_runs_and_ends_in_its_place(view: TranscriptView) -> N
     paint(step(CallStep.MORE, ' + 1"}'))
     paint(step(CallStep.WHOLE, '{"term": "1 + 1"}'))
     paint(ToolAsked(1, "calculate", "{}"))
-    assert [one.text() for one in box.answers.values()] == [
+    assert [plain(one.text()) for one in box.answers.values()] == [
         "Allow once", "In this chat", "Always", "Deny"
     ]  # fmt: skip
     assert all(button.isVisible() for button in box.answers.values())

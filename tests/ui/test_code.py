@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from headstart.ui.transcript.code_block import CodeBlock
 from tests.conftest import OpenApp, until
+from tests.support.plain import plain
 from tests.ui.test_searching import store
 
 CODE = "def f():\n    return " + " + ".join(["'text'"] * 40)
@@ -45,4 +46,4 @@ async def test_code_is_wrapped_copied_and_saved(running: OpenApp, tmp_path: Path
         dialog.fileSelected.emit(str(tmp_path / "missing" / "code.py"))
         dialog.close()
         await app.controllers.settle()
-        assert "could not be written" in app.window.banner.text()
+        assert "could not be written" in plain(app.window.banner.text())

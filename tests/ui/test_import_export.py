@@ -16,6 +16,7 @@ from tests.conftest import OpenApp, until
 from tests.support import conversation_files as files
 from tests.support.driver import ask, stored_chat, use_sampling
 from tests.support.large_export import write_export
+from tests.support.plain import plain
 
 
 async def import_file(app: App, path: Path) -> None:
@@ -52,14 +53,16 @@ async def test_a_dropped_export_is_shown_first_and_then_comes_in(
         await app.controllers.settle()
         window = app.window.transfer.importing
         assert window is not None
-        assert window.summary.text() == "1 new chat can be imported."
+        assert plain(window.summary.text()) == "1 new chat can be imported."
         assert window.chats.topLevelItem(0).text(0) == "A vector, please"
         assert window.chats.topLevelItem(0).text(1) == "ChatGPT"
-        assert "Left out 1" in window.tabs.tabText(1)
+        assert "Left out 1" in plain(window.tabs.tabText(1))
         assert "A vector, please" not in lines(app)
         QTest.mouseClick(window.take, Qt.MouseButton.LeftButton)
         await until(lambda: "A vector, please" in lines(app))
-        await until(lambda: window.summary.text().startswith("Imported 1 new chat: 4 messages"))
+        await until(
+            lambda: plain(window.summary.text()).startswith("Imported 1 new chat: 4 messages")
+        )
         window.end.click()
         assert app.window.transfer.importing is None
         # once more: nothing is new
@@ -67,7 +70,7 @@ async def test_a_dropped_export_is_shown_first_and_then_comes_in(
         await app.controllers.settle()
         window = app.window.transfer.importing
         assert window is not None
-        assert "here already" in window.summary.text()
+        assert "here already" in plain(window.summary.text())
         assert not window.take.isEnabled()
         window.end.click()
 
@@ -138,7 +141,7 @@ async def test_all_chats_go_out_and_come_back_elsewhere(running: OpenApp, tmp_pa
         window.begin(str(target))
         await app.controllers.settle()
         said = [label.text() for label in app.window.toast.findChildren(QLabel)]
-        assert any(isinstance(text, str) and "2 chats exported" in text for text in said)
+        assert any(isinstance(text, str) and "2 chats exported" in plain(text) for text in said)
         assert target.exists()
         # or some of them
         app.window.commands.run("chats.export")
@@ -230,15 +233,15 @@ async def test_a_backup_is_made_and_restored_from_the_settings(
         await app.controllers.settle()
         window = app.window.transfer.importing
         assert window is not None
-        assert window.windowTitle() == "Restore from a backup"
-        assert "1 new chat can be imported" in window.summary.text()
+        assert plain(window.windowTitle()) == "Restore from a backup"
+        assert "1 new chat can be imported" in plain(window.summary.text())
         assert not window.settings.isHidden()
         QTest.mouseClick(window.take, Qt.MouseButton.LeftButton)
         await until(lambda: "A vector, please" in lines(app))
         page.restore_requested.emit(str(source))
         await app.controllers.settle()
         assert app.window.transfer.importing is not None
-        assert "is no backup" in app.window.transfer.importing.summary.text()
+        assert "is no backup" in plain(app.window.transfer.importing.summary.text())
 
 
 async def test_the_mirror_is_chosen_in_the_settings(running: OpenApp, tmp_path: Path) -> None:
@@ -285,16 +288,16 @@ async def test_chats_of_a_file_are_chosen_and_the_first_is_opened(
         await app.controllers.settle()
         window = app.window.transfer.importing
         assert window is not None
-        assert window.take.text() == "Import 4 chats"
+        assert plain(window.take.text()) == "Import 4 chats"
         window.all.click()
         assert not window.take.isEnabled()
         for row in (1, 3):
             window.chats.topLevelItem(row).setCheckState(0, Qt.CheckState.Checked)
         assert window.all.checkState() is Qt.CheckState.PartiallyChecked
-        assert window.take.text() == "Import 2 chats"
+        assert plain(window.take.text()) == "Import 2 chats"
         window.take.click()
         await until(window.open_it.isVisible)
-        assert window.summary.text().startswith("Imported 2 new chats")
+        assert plain(window.summary.text()).startswith("Imported 2 new chats")
         names = [window.chats.topLevelItem(row).text(0) for row in range(2)]
         assert window.chats.topLevelItemCount() == 2
         assert names == ["Chat number 1", "Chat number 3"]
@@ -307,4 +310,4 @@ async def test_chats_of_a_file_are_chosen_and_the_first_is_opened(
         app.window.transfer.import_files([str(path)])
         await app.controllers.settle()
         assert app.window.transfer.importing is not None
-        assert app.window.transfer.importing.take.text() == "Import 2 chats"
+        assert plain(app.window.transfer.importing.take.text()) == "Import 2 chats"

@@ -27,6 +27,7 @@ from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.sampling_panel import bias_text, biases_of
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, reply_done, use_sampling
+from tests.support.plain import accented, plain, type_words
 from tests.support.sheets import write
 
 
@@ -74,7 +75,7 @@ def test_drafting_is_switched_where_its_gain_stands(qtbot: QtBot) -> None:
     assert overview.drafts.isChecked()
     overview.drafts.setChecked(False)
     assert inspector.holding.options.speculation == Speculation(enabled=False)
-    assert overview.gain.text().startswith("Off: one token after another")
+    assert plain(overview.gain.text()).startswith("Off: one token after another")
     inspector.folds["speculation"].reset.emit()
     assert inspector.holding.options == ChatOptions()
     assert overview.drafts.isChecked()
@@ -97,7 +98,7 @@ def test_a_changed_system_prompt_says_what_it_costs(qtbot: QtBot) -> None:
     inspector.set_stats(stats)
     assert inspector.system.cost.isHidden()
     inspector.system.edit.setPlainText("Be brief.")
-    assert inspector.system.cost.text() == (
+    assert plain(inspector.system.cost.text()) == (
         "Another system prompt: all 8,000 tokens of this chat are processed again, about 40 s."
     )
     assert not inspector.system.cost.isHidden()
@@ -120,7 +121,7 @@ async def test_a_preset_is_saved_and_begins_another_chat(running: OpenApp) -> No
         assert inspector.overview.preset.text() == "Contract reader"
         app.window.new_chat()
         await app.controllers.settle()
-        assert inspector.overview.preset.text() == "Preset"
+        assert plain(inspector.overview.preset.text()) == "Preset"
         inspector.overview.menu.aboutToShow.emit()
         inspector.overview.menu.actions()[0].trigger()
         assert inspector.system.edit.toPlainText() == "Answer as {{who}} on {{date}}."
@@ -188,13 +189,13 @@ async def test_an_answer_format_is_checked_shown_and_kept_to(running: OpenApp) -
         }
         panel.schema.setPlainText('{"type": "objec')
         panel.flush()
-        await until(lambda: "not valid JSON" in panel.said.text())
+        await until(lambda: "not valid JSON" in plain(panel.said.text()))
         # what cannot be used changes nothing
         before = inspector.holding.options
         panel.schema.setPlainText(json.dumps(schema))
         panel.flush()
         await until(lambda: inspector.holding.options != before)
-        assert panel.kind.currentText() == "JSON that fits a schema"
+        assert plain(panel.kind.currentText()) == "JSON that fits a schema"
         reply = await ask(app, "Where is the Tower of Belém?")
         assert list(json.loads(reply.text)) == ["city"]
         panel.reset.emit()
@@ -239,8 +240,8 @@ async def test_a_slash_runs_commands_and_stays_a_message_where_it_is_none(
     async with running() as app:
         window, composer = app.window, app.window.composer
         composer.edit.setFocus()
-        QTest.keyClicks(composer.edit, "/archived")
-        assert composer.slash.titles[0] == "Archived chats…"
+        type_words(composer.edit, "/archived")
+        assert plain(composer.slash.titles[0]) == "Archived chats…"
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
         assert window.order.archive is not None
         window.order.archive.close()
@@ -249,11 +250,11 @@ async def test_a_slash_runs_commands_and_stays_a_message_where_it_is_none(
         assert composer.slash.isHidden()
         assert composer.text() == "/etc/passwd is a file"
         composer.edit.setPlainText("")
-        QTest.keyClicks(composer.edit, "/new")
+        type_words(composer.edit, "/new")
         assert not composer.slash.isHidden()
         QTest.keyClick(composer.edit, Qt.Key.Key_Escape)
         assert composer.slash.isHidden()
-        assert composer.text() == "/new"
+        assert composer.text() == accented("/new")
 
 
 async def test_the_library_keeps_what_is_written_in_it(running: OpenApp) -> None:
@@ -301,7 +302,7 @@ async def test_what_is_saved_beside_the_open_library_is_in_it_too(running: OpenA
         window.inspector.save_preset("As it is")
         library.prompts.text.setPlainText("Say it much shorter.")
         library.presets.text.setPlainText("Be just.")
-        kept = {one.name: one.text for one in preferences.current.prompts}
+        kept = {plain(one.name): one.text for one in preferences.current.prompts}
         known = {one.name: one.text for one in PROMPTS}
         assert kept == known | {
             "New prompt": "Say it much shorter.", "Verse": "Say it in verse."

@@ -14,6 +14,7 @@ from headstart.assembly import App
 from headstart.core.servers import Connection
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, reply_done, stored_chats, use_sampling
+from tests.support.plain import plain
 from tests.support.scripted_server import ScriptedServer
 from tests.support.sheets import asked
 
@@ -180,7 +181,7 @@ async def test_after_the_consent_to_a_server_one_writes_again(running: OpenApp) 
             await until(lambda: asked(window) is not None)
             question = asked(window)
             assert question is not None
-            assert question.yes.text() == "Send"
+            assert plain(question.yes.text()) == "Send"
             _click(question.yes)
             await app.controllers.settle()
             await until(lambda: window.focusWidget() is window.composer.edit)

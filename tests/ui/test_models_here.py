@@ -21,6 +21,7 @@ from tests.support.driver import ask, begin, reply_done, use_sampling
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import HubServer
 from tests.support.models_page import banner_of, open_page, search
+from tests.support.plain import plain
 from tests.support.sheets import agree, asked
 
 
@@ -80,12 +81,12 @@ async def test_models_are_loaded_and_unloaded_and_what_they_take_is_said(
         await app.controllers.settle()
         page.installed.list.setCurrentRow(0)
         QTest.mouseClick(page.installed.model.load, Qt.MouseButton.LeftButton)
-        await until(lambda: "in memory" in page.installed.total.text())
+        await until(lambda: "in memory" in plain(page.installed.total.text()))
         said = page.installed.list.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
-        assert "in memory" in said
-        assert page.installed.model.load.text() == "Unload"
+        assert "in memory" in plain(said)
+        assert plain(page.installed.model.load.text()) == "Unload"
         QTest.mouseClick(page.installed.model.load, Qt.MouseButton.LeftButton)
-        await until(lambda: "in memory" not in page.installed.total.text())
+        await until(lambda: "in memory" not in plain(page.installed.total.text()))
         # a chat loads it again
         app.window.escape()
         use_sampling(app)
@@ -149,7 +150,7 @@ async def test_deleting_asks_first_and_a_reply_goes_on_meanwhile(
         # Enter does no harm
         assert question.no.isDefault()
         assert (await reply_done(app)).status is not MessageStatus.FAILED
-        assert question.yes.text() == "Delete"
+        assert plain(question.yes.text()) == "Delete"
         agree(page)
         await app.controllers.settle()
         assert not path.exists()
@@ -164,12 +165,12 @@ async def test_what_goes_wrong_is_told_where_the_user_looks(
         page = open_page(app)
         page.discover.details.drafts.button.click()
         await app.controllers.settle()
-        assert "licence" in page.discover.details.drafts.hint.text()
+        assert "licence" in plain(page.discover.details.drafts.hint.text())
         assert page.discover.details.drafts.button.isEnabled()
         details = page.discover.details.details
         assert details is not None
         app.controllers.getting.get(details, details.variants[0])
-        await until(lambda: "accept their licence" in banner_of(app).text())
+        await until(lambda: "accept their licence" in plain(banner_of(app).text()))
         assert banner_of(app).isVisible()
         assert not app.window.banner.isVisible()
 
@@ -206,7 +207,7 @@ async def test_an_empty_chat_suggests_a_model_while_only_the_starter_is_here(
         await app.controllers.settle()
         line = app.window.note
         assert line.isVisible()
-        assert line.links[0].text().startswith("Get ")
+        assert plain(line.links[0].text()).startswith("Get ")
         use_sampling(app)
         await begin(app, "Hello")
         assert not line.isVisible()

@@ -17,6 +17,7 @@ from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
 from tests.support.hub_server import Fault, HubServer
 from tests.support.models_page import REPO, banner_of, open_page, search, toast_of
+from tests.support.plain import plain
 from tests.support.sheets import agree, asked, refuse
 
 
@@ -49,7 +50,7 @@ async def test_from_a_search_to_a_reply_with_what_was_downloaded(
         await app.controllers.settle()
         assert view.details.details is not None
         (variant,) = view.details.details.variants
-        assert "recommended" in view.details.reason.text().lower()
+        assert "recommended" in plain(view.details.reason.text()).lower()
         view.details.variants.chosen.emit(variant)
         await app.controllers.settle()
         done: list[str] = []
@@ -82,7 +83,7 @@ async def test_a_restart_in_the_middle_goes_on_by_itself(
         assert details is not None
         app.controllers.getting.get(details, details.variants[0])
         await until(lambda: sum(one.received for one in app.services.downloads.all) > 10_000_000)
-        assert "downloading" in app.window.pages.line
+        assert "downloading" in plain(app.window.pages.line)
     hub.rate = 0
     async with running() as app:
         app.controllers.wake()
@@ -105,7 +106,7 @@ async def test_a_hub_that_is_not_there_is_said_and_nothing_else_suffers(
         # what needs no network stands there instead
         assert "Small-1B-GGUF" not in await search(app, "small")
         assert open_page(app).discover.results.rowCount() >= 3
-        hint = open_page(app).discover.hint.text()
+        hint = plain(open_page(app).discover.hint.text())
         assert ("reports an error" in hint) or ("no connection" in hint)
         # the library would try again for half a minute
         assert time.monotonic() - begun < 8
@@ -114,7 +115,7 @@ async def test_a_hub_that_is_not_there_is_said_and_nothing_else_suffers(
         # what is known without it stays to be seen
         view.opened.emit(view.results.index(0).data(ITEM).repo)
         await app.controllers.settle()
-        assert "GB" in view.details.about.text()
+        assert "GB" in plain(view.details.about.text())
         assert view.details.retry.isVisible()
         if problem is not None:
             hub.api_fault = None
@@ -131,7 +132,7 @@ async def test_too_large_is_said_before_it_is_downloaded(running: OpenApp, hub: 
     async with running() as app:
         await search(app, "maker/Large-70B-GGUF")
         labels = open_page(app).discover.details.variants.findChildren(QLabel)
-        words = [label.text() for label in labels if isinstance(label, QLabel)]
+        words = [plain(label.text()) for label in labels if isinstance(label, QLabel)]
         assert any(word.endswith("too large") for word in words)
 
 
@@ -149,11 +150,11 @@ async def test_a_gate_asks_for_a_token_which_opens_it(
         assert details.token.isVisible()
         assert details.details is not None
         details.variants.chosen.emit(details.details.variants[0])
-        await until(lambda: "accept their licence" in banner_of(app).text())
+        await until(lambda: "accept their licence" in plain(banner_of(app).text()))
         # a wrong one is not kept
         details.token.field.setText("hf_0")
         QTest.keyClick(details.token.field, Qt.Key.Key_Return)
-        await until(lambda: "does not know this token" in banner_of(app).text())
+        await until(lambda: "does not know this token" in plain(banner_of(app).text()))
         assert not kept
         details.token.field.setText("hf_1")
         QTest.keyClick(details.token.field, Qt.Key.Key_Return)
@@ -178,17 +179,17 @@ async def test_what_is_on_its_way_or_here_says_so_and_stopped_ones_are_counted(
         await search(app, REPO)
         page = open_page(app)
         (get,) = page.discover.details.variants.buttons
-        assert (get.text(), get.isEnabled()) == ("Get", True)
+        assert (plain(get.text()), get.isEnabled()) == ("Get", True)
         QTest.mouseClick(get, Qt.MouseButton.LeftButton)
-        await until(lambda: get.text() == "Downloading")
+        await until(lambda: plain(get.text()) == "Downloading")
         assert not get.isEnabled()
         await until(lambda: app.services.downloads.all[0].received > 1_000_000)
         app.controllers.downloads.pause(app.services.downloads.all[0].id)
-        await until(lambda: get.text() == "Stopped")
-        assert app.window.pages.line == "1 download stopped"
+        await until(lambda: plain(get.text()) == "Stopped")
+        assert plain(app.window.pages.line) == "1 download stopped"
         hub.rate = 0
         app.controllers.downloads.resume(app.services.downloads.all[0].id)
-        await until(lambda: get.text() == "Here")
+        await until(lambda: plain(get.text()) == "Here")
 
 
 async def test_much_is_not_thrown_away_without_a_question(running: OpenApp, hub: HubServer) -> None:
@@ -204,7 +205,7 @@ async def test_much_is_not_thrown_away_without_a_question(running: OpenApp, hub:
         row.cancel.click()
         question = asked(row)
         assert question is not None
-        assert "2.0 GB" in question.about.text()
+        assert "2.0 GB" in plain(question.about.text())
         refuse(row)
         assert not cancelled
         await until(lambda: asked(row) is None)
@@ -228,10 +229,10 @@ async def test_a_filter_is_a_search_and_the_way_back_needs_no_typing(
         assert isinstance(box, QComboBox)
         box.activated.emit(box.currentIndex())
         await app.controllers.settle()
-        assert view.heading.text() == "Found"
+        assert plain(view.heading.text()) == "Found"
         view.again.click()
         assert view.results.rowCount() == suggested
-        assert view.heading.text() == "For this computer"
+        assert plain(view.heading.text()) == "For this computer"
 
 
 async def test_where_one_pane_fits_arrows_walk_and_enter_opens(
@@ -268,7 +269,7 @@ async def test_a_token_is_forgotten_in_the_settings(
         page = app.window.settings.page.models
         page.token.entered.emit("hf_1")
         await app.controllers.settle()
-        assert "ada" in page.checked.text()
+        assert "ada" in plain(page.checked.text())
         assert list(kept.values()) == ["hf_1"]
         assert not page.token.forget.isHidden()
         page.token.forget.click()

@@ -15,6 +15,7 @@ from headstart.ui.kit.dragging import chats_as_mime, folder_as_mime
 from headstart.ui.wording import say
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, branch, reply_done, use_sampling
+from tests.support.plain import plain
 from tests.support.sheets import write
 from tests.ui.test_searching import store
 
@@ -26,7 +27,7 @@ def lines(app: App) -> list[str]:
         row = model.row_at(model.index(number))
         assert row is not None
         if row.section:
-            found.append(f"[{row.section}]")
+            found.append(f"[{plain(row.section)}]")
         elif row.folder is not None:
             found.append(f"{'  ' * row.depth}{row.folder.name} {row.count}")
         elif row.chat is not None:
@@ -56,7 +57,7 @@ def menu(app: App, chat_id: str) -> QMenu:
 
 
 def titles(of: QMenu) -> list[str]:
-    return [action.text().split("\t")[0] for action in of.actions() if action.text()]
+    return [plain(action.text()).split("\t")[0] for action in of.actions() if action.text()]
 
 
 def answer(app: App, text: str) -> None:
@@ -126,7 +127,7 @@ async def test_folders_lie_in_folders(running: OpenApp) -> None:
         assert lines(app)[0] == "Work 1"
         app.controllers.folders.make("work")
         await app.controllers.settle()
-        assert "There is a folder “work” already" in app.window.banner.text()
+        assert "There is a folder “work” already" in plain(app.window.banner.text())
 
 
 async def test_a_folder_says_what_its_chats_say_nothing_about(running: OpenApp) -> None:

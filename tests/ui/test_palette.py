@@ -9,6 +9,7 @@ from headstart.assembly import App
 from headstart.core.text.matching import score
 from headstart.ui.shell.palette import Palette, PaletteEntry
 from tests.conftest import OpenApp, until
+from tests.support.plain import plain, type_words
 from tests.ui.test_searching import store
 
 
@@ -42,7 +43,7 @@ async def test_it_leads_to_chats_messages_models_and_commands(running: OpenApp) 
         chat, _messages = await store(app, "Rivers of the north", "Name a river", "The Nile.")
         palette = opened(app)
         await app.controllers.settle()
-        assert {entry.kind for entry in entries(palette)} >= {"Chat", "Command"}
+        assert {plain(entry.kind) for entry in entries(palette)} >= {"Chat", "Command"}
         QTest.keyClicks(palette.edit, "rivers nor")
         assert entries(palette)[0].title == "Rivers of the north"
         QTest.keyClick(palette.edit, Qt.Key.Key_Return)
@@ -50,22 +51,22 @@ async def test_it_leads_to_chats_messages_models_and_commands(running: OpenApp) 
         assert not palette.isVisible()
         palette = opened(app)
         QTest.keyClicks(palette.edit, "nile")
-        await until(lambda: any(entry.kind == "Message" for entry in entries(palette)))
-        (message,) = (entry for entry in entries(palette) if entry.kind == "Message")
+        await until(lambda: any(plain(entry.kind) == "Message" for entry in entries(palette)))
+        (message,) = (entry for entry in entries(palette) if plain(entry.kind) == "Message")
         assert message.note == "Rivers of the north"
         message.run()
         await until(lambda: app.window.transcript.host.finding.query == "Nile")
         await app.controllers.settle()
         palette = opened(app)
-        QTest.keyClicks(palette.edit, "new chat")
-        assert entries(palette)[0].kind == "Command"
+        type_words(palette.edit, "new chat")
+        assert plain(entries(palette)[0].kind) == "Command"
         QTest.keyClick(palette.edit, Qt.Key.Key_Return)
         await until(lambda: app.controllers.open.id != chat.id)
         palette = opened(app)
         await app.controllers.settle()
         palette = opened(app)
         QTest.keyClicks(palette.edit, "smol")
-        assert [entry.kind for entry in entries(palette)] == ["Model"]
+        assert [plain(entry.kind) for entry in entries(palette)] == ["Model"]
 
 
 async def test_keys_go_through_it_and_escape_leaves(running: OpenApp) -> None:

@@ -11,13 +11,14 @@ from headstart.core.chats.values import MessageStatus, Role
 from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import OpenApp, until
 from tests.support.driver import begin, branch, stored_chat, use_sampling
+from tests.support.plain import plain
 
 COUNT = "Count to a thousand, one number on each line."
 LONG = SamplingChoice(temperature=0.0, max_tokens=2_000)
 
 
 def waiting(app: App) -> list[str]:
-    return [str(line.accessibleName()) for line in app.window.queued.lines]
+    return [plain(str(line.accessibleName())) for line in app.window.queued.lines]
 
 
 def enter(app: App, text: str, key: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:

@@ -9,6 +9,7 @@ from headstart.core.chats.values import Chat
 from headstart.core.settings.schema import ChatOptions, SamplingChoice, Settings
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.wording import say
+from tests.support.plain import plain
 
 
 def _inspector(qtbot: QtBot, options: ChatOptions | None = None) -> Inspector:
@@ -22,7 +23,7 @@ def _reset(inspector: Inspector, title: str) -> QToolButton:
     (button,) = [
         each
         for each in inspector.findChildren(QToolButton)
-        if each.accessibleName() == say("kit.title-automatic", title=title)
+        if plain(each.accessibleName()) == plain(say("kit.title-automatic", title=title))
     ]
     return button
 

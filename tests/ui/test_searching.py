@@ -15,6 +15,7 @@ from headstart.storage.search import SearchTable
 from headstart.ui.sidebar.search_results import ResultRow
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
+from tests.support.plain import plain
 
 
 async def store(app: App, title: str, *texts: str) -> tuple[Chat, list[Message]]:
@@ -67,7 +68,7 @@ async def test_enter_goes_to_the_message_with_what_was_found_marked(running: Ope
         view = app.window.transcript
         widget = view.widget_of(messages[21].id)
         assert widget is not None
-        await until(lambda: "1 of 2" in app.window.find_bar.count.text())
+        await until(lambda: "1 of 2" in plain(app.window.find_bar.count.text()))
         prose, code = (widget.text.widget(number) for number in range(2))
         assert [mark[2] for mark in view.host.found_in(prose)] == [True]
         assert [mark[2] for mark in view.host.found_in(code)] == [False]
@@ -95,9 +96,9 @@ async def test_a_message_of_another_branch_is_reached(running: OpenApp) -> None:
         app.window.commands.run("chat.find")
         bar = app.window.find_bar
         QTest.keyClicks(bar.edit, "walrus")
-        await until(lambda: bar.count.text() == "Nothing found")
+        await until(lambda: plain(bar.count.text()) == "Nothing found")
         bar.branches.click()
-        await until(lambda: bar.count.text() == "1 of 1")
+        await until(lambda: plain(bar.count.text()) == "1 of 1")
         await until(lambda: [item.message.id for item in view.column.items][1] == answer.id)
         await until(lambda: view.host.finding.current == (answer.id, 0))
 
@@ -168,7 +169,7 @@ async def test_words_of_an_index_that_is_being_made_come_by_themselves(
         await until(lambda: [row for row in rows(app) if row.message is not None])
         assert searching.nothing.isHidden()
         assert len(await search(app, "penguin")) == 0
-        assert "Nothing found" in searching.nothing.text()
+        assert "Nothing found" in plain(searching.nothing.text())
 
 
 @pytest.mark.logs("the index of words is made later")
@@ -187,7 +188,10 @@ async def test_an_index_that_cannot_be_made_is_not_waited_for(
         box.setFocus()
         box.insert("walrus")
         await until(
-            lambda: not searching.nothing.isHidden() and "Nothing found" in searching.nothing.text()
+            lambda: (
+                not searching.nothing.isHidden()
+                and "Nothing found" in plain(searching.nothing.text())
+            )
         )
         # titles are found without it
         box.setText("animals")

@@ -23,6 +23,7 @@ from headstart.ui.settings.request_table import COLUMNS, details, shown
 from headstart.ui.settings.server_page import ServerPage
 from tests.conftest import OpenApp, until
 from tests.support.keyrings import MemoryKeyring
+from tests.support.plain import plain
 from tests.support.program import Plain, beside, free_port
 
 
@@ -36,7 +37,7 @@ def kept_keys(shallow_starter: None) -> Iterator[None]:
 
 def is_shown(page: ServerPage, state: str) -> bool:
     lines = page.table.rows.lines
-    return bool(lines) and shown(lines[0], "state") == state
+    return bool(lines) and plain(shown(lines[0], "state")) == state
 
 
 async def page_of(app: App) -> ServerPage:
@@ -69,9 +70,9 @@ async def test_switch_ask_stop_and_clear(running: OpenApp) -> None:
         await until(partial(is_shown, page, "Done"))
         line = page.table.rows.lines[0]
         page.grab()
-        texts = [shown(line, column) for column in COLUMNS] + [details(line)]
+        texts = [plain(shown(line, column)) for column in COLUMNS] + [plain(details(line))]
         assert not any("secret" in text for text in texts)
-        assert page.totals.text().startswith("1 request, ")
+        assert plain(page.totals.text()).startswith("1 request, ")
 
         long = {**body, "max_tokens": 4000, "stream": True}
         asking = beside(partial(program.ask, "POST", "/v1/chat/completions", long))
@@ -104,7 +105,7 @@ async def test_a_set_up_is_copied_and_tested(running: OpenApp) -> None:
         tested = page.open_setup(SETUPS[1])
         tested.test_button.click()
         await until(tested.test_button.isEnabled)
-        assert tested.told.text().startswith("It works.")
+        assert plain(tested.told.text()).startswith("It works.")
         tested.reject()
 
 
@@ -134,7 +135,7 @@ async def test_a_port_that_is_taken_is_told(running: OpenApp) -> None:
             page = await page_of(app)
             app.services.serving.change(port=other.getsockname()[1], on=True)
             await until(page.told.text)
-            assert "Another program may use this port" in page.told.text()
+            assert "Another program may use this port" in plain(page.told.text())
 
 
 @pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.code)
@@ -155,13 +156,13 @@ def test_cells() -> None:
         1, 0, "Codex", "qwen", LineState.DONE, 9_702, 9_702, 9_000, 0, 9_000, 0, 40, 1.5, 0.31,
         31.4, 20, 15, told("message-changed-unquoted", number=3),
     )  # fmt: skip
-    cells = {column: shown(line, column) for column in COLUMNS}
+    cells = {column: plain(shown(line, column)) for column in COLUMNS}
     assert cells["tokens"] == "9,702"
     assert cells["first"] == "0.3 s"
     assert cells["speed"] == "31"
     assert cells["why"].startswith("message 3 changed")
-    assert "15 of 20 draft tokens" in details(line)
+    assert "15 of 20 draft tokens" in plain(details(line))
     waiting = ServedLine(2, 0, "Codex", "qwen")
     assert [shown(waiting, one) for one in ("tokens", "reused", "why")] == ["", "", ""]
     half = ServedLine(3, 0, "Codex", "qwen", LineState.PROCESSING, prompt=200, done=50)
-    assert shown(half, "state") == "Processing 25 %"
+    assert plain(shown(half, "state")) == "Processing 25 %"

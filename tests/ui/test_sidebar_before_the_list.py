@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from headstart.ui.sidebar.sidebar import Sidebar
+from tests.support.plain import plain
 
 HINT = "Your chats will appear here."
 
@@ -22,4 +23,4 @@ def test_no_chats_are_told_when_they_were_listed(qtbot: QtBot) -> None:
 
 
 def _said(sidebar: Sidebar) -> list[str]:
-    return [label.text() for label in sidebar.findChildren(QLabel) if label.isVisible()]
+    return [plain(label.text()) for label in sidebar.findChildren(QLabel) if label.isVisible()]

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from headstart.core.chats.values import Chat
 from headstart.core.settings.schema import ChatOptions, Settings
 from headstart.ui.inspector.inspector import Inspector
+from tests.support.plain import plain
 
 
 def test_the_row_offers_what_the_model_can_be_told(qtbot: QtBot) -> None:
@@ -19,7 +20,7 @@ def test_the_row_offers_what_the_model_can_be_told(qtbot: QtBot) -> None:
     assert row.isHidden()
     row.set_choices(("auto", "off", "on"))
     assert not row.isHidden()
-    assert [row.box.itemText(index) for index in range(row.box.count())] == [
+    assert [plain(row.box.itemText(index)) for index in range(row.box.count())] == [
         "Automatic",
         "Off",
         "On",

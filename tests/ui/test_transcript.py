@@ -31,6 +31,7 @@ from headstart.ui.transcript.stack import anchor_at
 from headstart.ui.transcript.view import TranscriptView
 from headstart.ui.transcript.words import figures_of, figures_text
 from tests.conftest import until
+from tests.support.plain import plain
 from tests.ui.looks import REPLY
 
 
@@ -168,7 +169,7 @@ async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptVi
     widget = view.widget_of("m1")
     assert widget is not None
     assert widget.reasoning.stack.widgets() == []
-    assert widget.reasoning.toggle.text() == "Thought · “first this”"
+    assert plain(widget.reasoning.toggle.text()) == "Thought · “first this”"
     before = widget.height()
     widget.reasoning.toggle.click()
     await until(lambda: widget.height() > before)
@@ -219,10 +220,10 @@ def test_selecting_five_hundred_messages_makes_no_widgets_for_them(view: Transcr
 
 def test_figures_in_plain_words() -> None:
     stats = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.0934, 101, 4.0)
-    assert figures_text(stats) == "25 tok/s"
+    assert plain(figures_text(stats)) == "25 tok/s"
     whole = "25 tok/s · first word after 0.1 s · 1,204 tokens reused"
-    assert figures_text(stats, whole=True) == whole
-    assert figures_of(stats) == [
+    assert plain(figures_text(stats, whole=True)) == whole
+    assert [(plain(name), plain(value)) for name, value in figures_of(stats)] == [
         ("Speed", "25 tokens per second"),
         ("Written", "101 tokens"),
         ("First word after", "0.1 s"),
@@ -255,8 +256,8 @@ def test_what_belongs_to_a_message_is_shown_as_a_labelled_box(view: TranscriptVi
     assert widget is not None
     (box,) = widget.findChildren(QLabel, "partBox")
     assert isinstance(box, QLabel)
-    assert all(text in box.text() for text in ("notes.txt", "12 kB"))
-    assert box.accessibleName() == "File notes.txt (12 kB)"
+    assert all(text in plain(box.text()) for text in ("notes.txt", "12 kB"))
+    assert plain(box.accessibleName()) == "File notes.txt (12 kB)"
     assert box.isVisibleTo(view)
     # above the text, and not over it
     assert box.geometry().bottom() < widget.text.widgets()[0].geometry().top()

@@ -20,6 +20,7 @@ from headstart.ui.kit import theme
 from headstart.ui.sidebar.rows import Sections
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chat
+from tests.support.plain import plain
 from tests.ui.looks import fill
 
 
@@ -170,7 +171,7 @@ def test_chats_stand_under_the_day_they_were_used() -> None:
     def section(days: int, pinned: bool = False) -> str:
         at = today.addDays(-days).toMSecsSinceEpoch()
         chat = ChatSummary("c", "t", at, pinned, 1)
-        return Sections(today.date().toPython()).of(chat)  # type: ignore[arg-type]
+        return plain(Sections(today.date().toPython()).of(chat))  # type: ignore[arg-type]
 
     assert section(0) == "Today"
     assert section(1) == "Yesterday"

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from headstart.core.wording.translated import Halves
 
-_ACCENTS = str.maketrans("aceginorsuyzACEGINORSUYZ", "áçéĝíñóŕšúýžÁÇÉĜÍÑÓŔŠÚÝŽ")
+LETTERS = dict(zip("aceginorsuyzACEGINORSUYZ", "áçéĝíñóŕšúýžÁÇÉĜÍÑÓŔŠÚÝŽ", strict=True))
+_ACCENTS = str.maketrans(LETTERS)
 _FIELD = re.compile(r"(\{[^{}]*\})")
 # the share by which a text is longer, as German and Russian are
 _LONGER = 0.4
