@@ -78,7 +78,7 @@ async def test_switch_ask_stop_and_clear(running: OpenApp) -> None:
         asking = beside(partial(program.ask, "POST", "/v1/chat/completions", long))
         task = asyncio.ensure_future(asking)
         await until(lambda: len(page.table.rows.lines) == 2)
-        page.table.selectRow(0)
+        page.table.choose_row(0)
         await until(page.stop_button.isEnabled)
         page.stop_button.click()
         _, _, data = await task

@@ -135,8 +135,12 @@ class RequestTable(QTableView):
         if chosen is not None:
             numbers = [one.number for one in lines]
             if chosen.number in numbers:
-                self.selectRow(numbers.index(chosen.number))
+                self.choose_row(numbers.index(chosen.number))
         self._measure()
+
+    def choose_row(self, row: int) -> None:
+        """Select a row; Qt's own method finds none in a window from right to left."""
+        self.setCurrentIndex(self.rows.index(row, 0))
 
     @property
     def chosen(self) -> ServedLine | None:
