@@ -58,6 +58,8 @@ SIZES = ((720, 480), (1024, 700), (1366, 768), (1440, 900), (1920, 1080))
 CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox, QAbstractSlider,
             QPlainTextEdit, QAbstractItemView)  # fmt: skip
 Found = tuple[str, str]
+# marks of direction around a name
+_MARKS = {ord(one): None for one in "\u200f\u2066\u2067\u2068\u2069"}
 
 
 def visible(window: QWidget) -> Iterator[QWidget]:
@@ -170,7 +172,7 @@ def _cut(widget: QWidget) -> bool:
     if widget.toolTip():
         return False
     if isinstance(widget, ElidedLabel):
-        return widget.text() != widget.full_text
+        return widget.text().translate(_MARKS) != widget.full_text.translate(_MARKS)
     if isinstance(widget, QLabel) and widget.text() and widget.pixmap().isNull():
         if widget.wordWrap():
             return widget.heightForWidth(widget.width()) > widget.height() + 2

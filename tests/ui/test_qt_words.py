@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale
-from PySide6.QtGui import QFontDatabase, QFontInfo, QRawFont
+from PySide6.QtGui import QFontDatabase, QFontInfo, QKeySequence, QRawFont
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -79,6 +79,19 @@ def test_menus_and_the_dialog_for_files_have_no_english(qtbot: QtBot, language: 
         menu.deleteLater()
     assert shown
     assert shown.isdisjoint({text for texts in SEEN.values() for text in texts})
+
+
+def test_keys_are_those_of_keyboards(language: Language) -> None:
+    names = {"de": ("Strg", "Umschalt"), "fr": ("Ctrl", "Maj"), "es": ("Control", "Mayúsculas")}
+    control, shift = names.get(language.code, ("Ctrl", "Shift"))
+    shown = QKeySequence("Ctrl+Shift+N").toString(QKeySequence.SequenceFormat.NativeText)
+    assert shown == f"{control}+{shift}+N"
+
+
+def test_other_words_of_qt_are_found_behind_own_ones(language: Language) -> None:
+    assert QCoreApplication.translate("QNothing", "Unheard of") == "Unheard of"
+    if language.code not in ("hi", "id", "vi"):
+        assert QCoreApplication.translate("QColorDialog", "Select Color") != "Select Color"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from headstart.core.chats.values import ChatSummary, Folder, Message
 from headstart.ui.kit import icons
+from headstart.ui.kit.keys import key_text
 from headstart.ui.wording import say
 
 T = TypeVar("T")
@@ -179,7 +180,3 @@ def add_items(menu: QMenu, commands: tuple[ItemCommand[T], ...], item: T) -> Non
         action = menu.addAction(text, partial(command.run, item))
         if command.icon:
             action.setIcon(icons.icon(command.icon))
-
-
-def key_text(keys: str) -> str:
-    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

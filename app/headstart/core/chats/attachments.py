@@ -140,8 +140,12 @@ def numbers_of(text: str, count: int) -> set[int]:
 def about_tokens(text: str) -> int:
     """Estimated number of tokens of a text: each Chinese, Japanese or Korean character counts as
     one."""
-    wide = sum(1 for one in text if "\u2e80" <= one <= "\uffdc") if not text.isascii() else 0
-    return about_tokens_of(len(text), wide)
+    return about_tokens_of(len(text), wide_in(text))
+
+
+def wide_in(text: str) -> int:
+    """The Chinese, Japanese and Korean characters of a text."""
+    return 0 if text.isascii() else sum(1 for one in text if "\u2e80" <= one <= "\uffdc")
 
 
 def about_tokens_of(characters: int, wide: int = 0) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headstart.core.chats.attachments import about_tokens
+from headstart.core.chats.attachments import about_tokens, about_tokens_of, wide_in
 from headstart.core.chats.parts import PassagePart
 from headstart.core.knowledge.citations import is_quote, quote_span, quotes_in
 from headstart.core.knowledge.pieces import PAGE_BREAK, CutPiece, cut
@@ -154,17 +154,17 @@ def stretches(text: str, tokens: int, paged: bool = False) -> list[Stretch]:
     """A document in parts of at most `tokens` (estimated), along headings where it has some."""
     if about_tokens(text) <= tokens:
         return [Stretch(1, 1, 0, text)]
-    spans, start, size = list[tuple[int, int]](), 0, 0
+    spans, start, first = list[tuple[int, int]](), 0, 0
     pieces = cut(text, paged)
-    sizes = [about_tokens(text[one.start : one.end]) for one in pieces]
-    first = 0
+    wide = [wide_in(text[one.start : one.end]) for one in pieces]
     for number, piece in enumerate(pieces):
-        if number > first and size + sizes[number] > tokens:
+        # what a border leaves over may not fit together with the piece either
+        while number > first and tokens < about_tokens_of(
+            piece.end - start, sum(wide[first : number + 1])
+        ):
             at = _border(pieces, first, number)
             spans.append((start, pieces[at].start))
             start, first = pieces[at].start, at
-            size = sum(sizes[at:number])
-        size += sizes[number]
         if number + 1 == len(pieces):
             spans.append((start, piece.end))
     return [

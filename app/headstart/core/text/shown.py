@@ -48,6 +48,17 @@ def isolated(text: str) -> str:
     return f"\u2068{text}\u2069" if strange.search(text) else text
 
 
+def at_start(text: str) -> str:
+    """A name that stands alone in a line, for display: where reading begins in the window, for Qt
+    goes by the first letter."""
+    return f"\u200f\u2068{text}\u2069" if reads_from_right() and text else text
+
+
+def from_left(text: str) -> str:
+    """Keys, a path or a figure for display: read from the left in every window."""
+    return f"\u2066{text}\u2069" if reads_from_right() and text else text
+
+
 def in_window_order(text: str) -> str:
     """A sentence for display. In a window that is read from right to left, a number stays in front
     of its Latin unit (“31 tok/s”), which the algorithm of Unicode would put behind it, an option
@@ -65,7 +76,11 @@ def in_window_order(text: str) -> str:
 def size_text(size: int, style: Locale | None = None) -> str:
     """Bytes in decimal units: 1 kB, 12 MB, 3.4 GB; in the window's language, or in that of
     `style`."""
-    style = style or locale()
+    said = _size(size, style or locale())
+    return said if style is not None else from_left(said)
+
+
+def _size(size: int, style: Locale) -> str:
     if size < 1_000_000:
         return f"{style.number((size + 999) // 1000)} kB"
     if size < 1_000_000_000:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices, QImage, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from headstart.core.resources import guide
+from headstart.core.text.shown import isolated
 from headstart.ui.kit import theme
 from headstart.ui.kit.reading import show_markdown
 from headstart.ui.kit.sheet import Sheet
@@ -60,7 +61,7 @@ class GuideSheet(Sheet):
         row.addWidget(self.text, 1)
         self.column.addLayout(row, 1)
         for title, name in pages():
-            item = QListWidgetItem(title, self.names)
+            item = QListWidgetItem(isolated(title), self.names)
             item.setData(_FILE, name)
         self.names.currentItemChanged.connect(lambda *_: self._show())
         self.show_page(page)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.text.shown import isolated
+from headstart.core.text.shown import at_start, isolated
 from headstart.ui.kit.choice import Choice
 
 # width in pixels below which a text is of no use
@@ -105,6 +105,7 @@ def _elide(widget: QLabel | QPushButton, hint: QSize, full: str) -> None:
     """Show as much of the text as fits; `hint`: the size that includes the margins."""
     metrics = widget.fontMetrics()
     room = widget.width() - (hint.width() - metrics.horizontalAdvance(widget.text()))
-    shown = isolated(metrics.elidedText(full, Qt.TextElideMode.ElideRight, room))
+    cut = metrics.elidedText(full, Qt.TextElideMode.ElideRight, room)
+    shown = at_start(cut) if isinstance(widget, QLabel) else isolated(cut)
     if shown != widget.text():
         widget.setText(shown)

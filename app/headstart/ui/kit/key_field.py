@@ -7,6 +7,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.ui.kit.joining import titled
+from headstart.ui.kit.keys import key_text
 from headstart.ui.wording import say
 
 _Key = Qt.Key
@@ -42,8 +43,7 @@ class KeyField(QPushButton):
 
     def _wait(self, waits: bool) -> None:
         self._waits = waits
-        shown = QKeySequence(self._keys).toString(QKeySequence.SequenceFormat.NativeText)
-        shown = shown or say("kit.no-keys")
+        shown = key_text(self._keys) or say("kit.no-keys")
         self.setText(say("kit.press-keys") if waits else shown)
         name = say("kit.press-keys-for", title=self._title) if waits else titled(self._title, shown)
         self.setAccessibleName(name)

@@ -1,4 +1,5 @@
-"""The words of Qt's own menus and dialogs, where Qt has none in a language. Main thread."""
+"""The words of Qt's own menus and dialogs where Qt has none in a language, and names of keys that
+stand on no keyboard. Main thread."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class OwnWords(QTranslator):
         _about: bytes | str | None = None,
         _count: int = -1,
     ) -> str:
-        return self._words.get(text if isinstance(text, str) else text.decode("utf-8"), "")
+        # only None lets Qt ask the next translator; the stubs do not know it
+        said = text if isinstance(text, str) else text.decode("utf-8")
+        return self._words.get(said)  # type: ignore[return-value]
 
 
 def qt_file_of(language: Language) -> Path:
@@ -42,6 +45,10 @@ def qt_file_of(language: Language) -> Path:
 def qt_translators(language: Language, parent: QObject) -> list[QTranslator]:
     """The translators of a language, to be installed in their order: Qt asks the last one first."""
     found: list[QTranslator] = []
+    theirs = QTranslator(parent)
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if theirs.load(f"qtbase_{language.qt}", folder):
+        found.append(theirs)
     try:
         words = msgspec.json.decode(qt_file_of(language).read_bytes(), type=dict[str, str])
         found.append(OwnWords(words, parent))
@@ -49,8 +56,4 @@ def qt_translators(language: Language, parent: QObject) -> list[QTranslator]:
         pass
     except (OSError, msgspec.MsgspecError) as error:
         log.warning("Qt's words in %s cannot be read: %s", language.code, error)
-    theirs = QTranslator(parent)
-    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    if theirs.load(f"qtbase_{language.qt}", folder):
-        found.append(theirs)
     return found

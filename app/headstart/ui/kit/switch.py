@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from headstart.ui.kit import theme
+from headstart.ui.kit.mirrored import across, is_mirrored
 
 _WIDTH, _HEIGHT, _INSET = 36, 20, 3
 
@@ -32,15 +33,17 @@ class Switch(QCheckBox):
         colours, on = theme.current(), self.isChecked()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(2, (self.height() - _HEIGHT) / 2, _WIDTH, _HEIGHT)
+        left = across(2, _WIDTH, self.width())
+        area = QRectF(left, (self.height() - _HEIGHT) / 2, _WIDTH, _HEIGHT)
         painter.setPen(Qt.PenStyle.NoPen)
         fill = colours.accent if on else colours.off
         painter.setBrush(QColor(fill if self.isEnabled() else colours.edge))
         painter.drawRoundedRect(area, _HEIGHT / 2, _HEIGHT / 2)
         size = _HEIGHT - 2 * _INSET
-        left = area.right() - _INSET - size if on else area.left() + _INSET
+        right = on is not is_mirrored()
+        at = area.right() - _INSET - size if right else area.left() + _INSET
         painter.setBrush(QColor(colours.on_accent if on else "#ffffff"))
-        painter.drawEllipse(QRectF(left, area.top() + _INSET, size, size))
+        painter.drawEllipse(QRectF(at, area.top() + _INSET, size, size))
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(colours.ink), 1.5))

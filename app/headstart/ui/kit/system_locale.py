@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from PySide6.QtCore import QDate, QLocale, QTime
+from PySide6.QtCore import QDate, QLocale, Qt, QTime
 
 from headstart.core.text.locale import use_locale
 
@@ -39,6 +39,7 @@ class SystemLocale:
         self.language = language.partition("_")[0]
         self._words = QLocale(language)
         self._forms = _of_system() if country is None else QLocale(_ANY, country)
+        self._from_right = self._words.textDirection() is Qt.LayoutDirection.RightToLeft
         if self._forms.zeroDigit() != "0":
             # digits of another script do not fit into the sentences
             self._forms = self._words
@@ -63,7 +64,9 @@ class SystemLocale:
 
     def clock(self, moment: dt.time) -> str:
         form = self._forms.timeFormat(_SHORT).replace(":ss", "").replace(".ss", "")
-        return self._own_digits(self._words.toString(QTime(moment.hour, moment.minute), form))
+        shown = self._own_digits(self._words.toString(QTime(moment.hour, moment.minute), form))
+        # its digits would join a name before it
+        return f"\u2067{shown}\u2069" if self._from_right else shown
 
     def day(self, day: dt.date, year: bool) -> str:
         short, long, _ = _DATES.get(self.language, _USUAL_DATES)

@@ -7,6 +7,7 @@ widgets that measure with the theme, or write its colours into a text, `follow` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -146,6 +147,12 @@ DARK = Theme(
 _theme = LIGHT
 _family = "Inter"
 _system_family = ""
+# above, right, below, left
+_FOUR = re.compile(r"(padding|margin):" + 4 * r" ([^\s;]+)" + ";")
+# one side of an edge, and of a slider
+_SIDE = re.compile(r"(?<=-)(left|right)(?=:)|(?<=::)(sub|add)(?=-page)")
+_OTHER = {"left": "right", "right": "left", "sub": "add", "add": "sub"}
+
 # scale of the system's font, and the total with the user's text size
 _system_scale = 1.0
 _scale = 1.0
@@ -329,4 +336,8 @@ def _style_sheet(theme: Theme) -> str:
         values[name] = picture.as_posix()
     for name in sorted(values, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", str(values[name]))
+    if QGuiApplication.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        # Qt mirrors places of arrows, but neither paddings and edges nor a slider's sides
+        sheet = _FOUR.sub(r"\1: \2 \5 \4 \3;", sheet)
+        sheet = _SIDE.sub(lambda one: _OTHER[one[0]], sheet)
     return sheet

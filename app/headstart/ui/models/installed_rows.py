@@ -3,15 +3,16 @@ facts in small type below. Main thread."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from headstart.core.events import ResidentModel
 from headstart.core.models.installed import InstalledModel
-from headstart.core.text.shown import size_text
+from headstart.core.text.shown import in_window_order, size_text
 from headstart.ui.kit import theme
 from headstart.ui.kit.joining import commas
+from headstart.ui.kit.mirrored import draw_words
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.models.words import source_words
 from headstart.ui.wording import say
@@ -67,12 +68,15 @@ class InstalledDelegate(QStyledItemDelegate):
         name = line.elidedText(model.ref.name, elide, max(20, right_of_name - left))
         painter.setFont(name_font)
         painter.setPen(QColor(colours.ink if usable else colours.quiet))
-        painter.drawText(left, top + line.ascent(), name)
+        upper = QRect(left, top, right - left, line.height())
+        draw_words(painter, upper, name, area)
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
         beside = left + line.horizontalAdvance(name) + _GAP
-        painter.drawText(beside, top + line.ascent(), stored)
-        painter.drawText(right - few.horizontalAdvance(size), top + line.ascent(), size)
-        facts = few.elidedText(facts_of(model, index.data(LOADED)), elide, right - left)
-        painter.drawText(left, top + line.height() + 2 + few.ascent(), facts)
+        draw_words(painter, upper.adjusted(beside - left, 0, 0, 0), stored, area)
+        draw_words(painter, upper, size, area, ends=True)
+        facts = in_window_order(facts_of(model, index.data(LOADED)))
+        facts = few.elidedText(facts, elide, right - left)
+        lower = QRect(left, top + line.height() + 2, right - left, few.height())
+        draw_words(painter, lower, facts, area)
         painter.restore()

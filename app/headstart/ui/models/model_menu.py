@@ -18,6 +18,7 @@ from headstart.ui.commands import Commands
 from headstart.ui.kit import theme
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.hover import settle_after
+from headstart.ui.kit.mirrored import draw_words, turned
 from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.wording import say
 
@@ -120,19 +121,19 @@ class ModelPill(QPushButton):
             # the name matters more
             beside = 0
         shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - beside)
-        middle = int(Qt.AlignmentFlag.AlignVCenter)
+        whole = self.rect()
         painter.setFont(font)
         painter.setPen(QColor(colours.ink))
-        painter.drawText(QRect(_LEFT, 0, room, self.height()), middle, shown)
+        draw_words(painter, QRect(_LEFT, 0, room, self.height()), shown, whole)
         if beside:
             left = _LEFT + metrics.horizontalAdvance(shown) + _GAP
             painter.setFont(small)
             painter.setPen(QColor(colours.quiet))
-            painter.drawText(QRect(left, 0, room, self.height()), middle, stored)
+            draw_words(painter, QRect(left, 0, room, self.height()), stored, whole)
         if self._fraction < 1:
             width = self.width() - 2 * _LEFT
             line = QRect(_LEFT, self.height() - 4, round(width * max(0.04, self._fraction)), 2)
-            painter.fillRect(line, QColor(colours.accent))
+            painter.fillRect(turned(line, whole), QColor(colours.accent))
         painter.end()
 
     # --- files ---------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from headstart.core.hub.catalog import Repository
 from headstart.core.models.recommended import Recommended
-from headstart.core.text.shown import count_text
+from headstart.core.text.shown import count_text, in_window_order
 from headstart.ui.kit import theme
 from headstart.ui.kit.joining import commas
+from headstart.ui.kit.mirrored import draw_words, turned
 from headstart.ui.models.words import badge_of
 from headstart.ui.wording import say
 
@@ -131,7 +132,8 @@ class _Card:
         name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
         painter.setFont(self._bold)
         painter.setPen(QColor(theme.current().ink))
-        painter.drawText(rect.left(), rect.top() + metrics.ascent(), name)
+        line = QRect(rect.left(), rect.top(), rect.width(), metrics.height())
+        draw_words(painter, line, name, rect)
         if badge is not None:
             painter.setFont(self._small)
             at = rect.left() + metrics.horizontalAdvance(name) + 8
@@ -147,7 +149,8 @@ class _Card:
             at = self._box(at, top, fact, theme.current().quiet) + 6
         painter.setPen(QColor(theme.current().quiet))
         if figures and metrics.horizontalAdvance(figures) < rect.right() - at:
-            painter.drawText(at + 2, top + metrics.ascent() + 2, figures)
+            line = QRect(at + 2, top + 2, rect.right() - at, metrics.height())
+            draw_words(painter, line, in_window_order(figures), rect)
 
     def _box(self, left: int, top: int, text: str, colour: str) -> int:
         """Paint a word in a rounded box; return its right edge."""
@@ -155,7 +158,8 @@ class _Card:
         rect = QRect(left, top, metrics.horizontalAdvance(text) + 16, metrics.height() + 4)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(theme.current().line), 1))
-        painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+        place = turned(rect, self._rect)
+        painter.drawRoundedRect(place, rect.height() / 2, rect.height() / 2)
         painter.setPen(QColor(colour))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
         return rect.right()

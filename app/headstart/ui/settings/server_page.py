@@ -30,6 +30,7 @@ from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import Settings, SettingsError, changed
 from headstart.core.settings.server import ServerSettings
 from headstart.core.text.locale import locale
+from headstart.core.text.shown import at_start
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.tool import small_tool
@@ -124,7 +125,7 @@ class ServerPage(Page):
             button.setAccessibleName(say("settings.set-up-program", program=setup.name))
             button.clicked.connect(lambda _on=False, setup=setup: self.open_setup(setup))
             line = QHBoxLayout()
-            line.addWidget(QLabel(setup.name, grid), 1)
+            line.addWidget(QLabel(at_start(setup.name), grid), 1)
             line.addWidget(button)
             cells.addLayout(line, number // _COLUMNS, number % _COLUMNS)
         more = QPushButton(say("settings.more-about-server"), self)

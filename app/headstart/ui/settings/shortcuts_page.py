@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from headstart.core.settings.schema import Settings
-from headstart.ui.commands import key_text
 from headstart.ui.kit.aloud import tell
 from headstart.ui.kit.fields import ResetButton
 from headstart.ui.kit.key_field import KeyField
+from headstart.ui.kit.keys import key_text
 from headstart.ui.settings.form import Page, SettingRow
 from headstart.ui.settings.key_conflicts import conflict
 from headstart.ui.wording import say

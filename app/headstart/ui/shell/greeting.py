@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from headstart.core.resources import resources
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.mirrored import draw_words, turned
 from headstart.ui.wording import say
 
 _LOGO, _HIGH, _INSET = 38, 72, 16
@@ -85,7 +86,8 @@ class ExampleCard(QPushButton):
         painter.drawRoundedRect(frame, theme.RADIUS_CARD, theme.RADIUS_CARD)
         icon = icons.icon(self.example.icon, "accent")
         left = _INSET + 16 + _INSET
-        icon.paint(painter, QRect(_INSET + 4, 0, 18, self.height()))
+        whole = self.rect()
+        icon.paint(painter, turned(QRect(_INSET + 4, 0, 18, self.height()), whole))
         title = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Medium)
         small = theme.text_font(theme.SMALL_SIZE)
         room = self.width() - left - _INSET
@@ -94,11 +96,12 @@ class ExampleCard(QPushButton):
         painter.setFont(title)
         painter.setPen(QColor(colours.ink))
         words = line.elidedText(say(self.example.title), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(left + 4, top + line.ascent(), words)
+        draw_words(painter, QRect(left + 4, top, room, line.height()), words, whole)
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
         words = few.elidedText(say(self.example.about), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(left + 4, top + line.height() + 3 + few.ascent(), words)
+        lower = QRect(left + 4, top + line.height() + 3, room, few.height())
+        draw_words(painter, lower, words, whole)
         painter.end()
 
 

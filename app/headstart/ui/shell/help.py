@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from headstart.ui.commands import Commands, key_text
+from headstart.ui.commands import Commands
 from headstart.ui.controllers.reporting import ReportingController
+from headstart.ui.kit.keys import key_text
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.wording import say

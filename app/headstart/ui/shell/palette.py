@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
 
 from headstart.core.chats.search import FoundChat, SearchHit
 from headstart.core.text.matching import score
-from headstart.core.text.shown import isolated
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.joining import commas
+from headstart.ui.kit.mirrored import draw_words, turned
 from headstart.ui.sidebar.chat_list import Index
 from headstart.ui.wording import say
 
@@ -258,16 +258,14 @@ class _Delegate(QStyledItemDelegate):
             painter.setBrush(QColor(colours.selected))
             painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
         if entry.icon:
-            icons.icon(entry.icon).paint(
-                painter, QRect(area.left() + 10, area.top(), 16, area.height())
-            )
+            place = QRect(area.left() + 10, area.top(), 16, area.height())
+            icons.icon(entry.icon).paint(painter, turned(place, area))
         small = theme.text_font(theme.SMALL_SIZE)
         note = entry.note or entry.kind
         right = QFontMetrics(small).elidedText(note, Qt.TextElideMode.ElideRight, 200)
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(area.adjusted(0, 0, -10, 0), int(flags), right)
+        draw_words(painter, area.adjusted(0, 0, -10, 0), right, area, ends=True)
         font = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Normal)
         words = area.adjusted(36, 0, -22 - QFontMetrics(small).horizontalAdvance(right), 0)
         painter.setFont(font)
@@ -275,5 +273,5 @@ class _Delegate(QStyledItemDelegate):
         title = QFontMetrics(font).elidedText(
             entry.title, Qt.TextElideMode.ElideRight, words.width()
         )
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), isolated(title))
+        draw_words(painter, words, title, area)
         painter.restore()

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 
 from headstart.chat.models import ModelList
 from headstart.core.chats.search import FoundChat
-from headstart.ui.commands import key_text
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.kit.keys import key_text
 from headstart.ui.settings.form import SettingEntry as Setting
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.shell.help import Help

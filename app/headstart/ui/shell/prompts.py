@@ -15,10 +15,10 @@ from headstart.chat.preferences import Preferences
 from headstart.core.chats.variables import CLIPBOARD, LONGEST, filled, names
 from headstart.core.settings.schema import SavedPrompt, Settings
 from headstart.core.text.shown import is_blank
-from headstart.ui.commands import key_text
 from headstart.ui.composer.slash_menu import SlashEntry
 from headstart.ui.kit.asking import TextQuestion
 from headstart.ui.kit.composing import commit_focused
+from headstart.ui.kit.keys import key_text
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.shell.shell import Shell
 from headstart.ui.wording import say

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 
 from headstart.core.chats.values import ChatSummary
 from headstart.core.text.locale import locale
-from headstart.core.text.shown import isolated
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.mirrored import draw_words, is_mirrored, turned
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, name_of
 from headstart.ui.sidebar.rows import ChatRow
@@ -45,6 +45,7 @@ class ChatListDelegate(QStyledItemDelegate):
         else:
             paint_ground(painter, option.rect, option.state)
             area = option.rect.adjusted(8 + _INDENT * row.depth, 0, -8, 0)
+            area = turned(area, option.rect)
             if row.folder is not None:
                 _paint_folder(painter, area, row)
             elif row.chat is not None:
@@ -82,11 +83,12 @@ def _paint_folder(painter: QPainter, area: QRect, row: ChatRow) -> None:
     """Paint a triangle, open or folded, the name, and the number of chats."""
     assert row.folder is not None
     colours = theme.current()
-    middle = QPointF(area.left() + 4, area.center().y() + 1)
+    at = turned(QRect(area.left(), area.top(), 9, area.height()), area).center().x()
+    middle, side = QPointF(at, area.center().y() + 1), -1 if is_mirrored() else 1
     sign = ((-2, -4), (3, 0), (-2, 4)) if row.folder.folded else ((-4, -2), (4, -2), (0, 3))
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(colours.quiet))
-    painter.drawPolygon(QPolygonF([middle + QPointF(x, y) for x, y in sign]))
+    painter.drawPolygon(QPolygonF([middle + QPointF(side * x, y) for x, y in sign]))
     font = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Medium)
     painter.setFont(font)
     painter.setPen(QColor(colours.ink))
@@ -94,24 +96,25 @@ def _paint_folder(painter: QPainter, area: QRect, row: ChatRow) -> None:
     name = QFontMetrics(font).elidedText(
         row.folder.name, Qt.TextElideMode.ElideRight, words.width()
     )
-    painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), isolated(name))
+    draw_words(painter, words, name, area)
     painter.setFont(theme.text_font(theme.SMALL_SIZE))
     painter.setPen(QColor(colours.quiet))
-    flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-    painter.drawText(area, int(flags), locale().number(row.count))
+    draw_words(painter, area, locale().number(row.count), area, ends=True)
 
 
 def _paint_chat(
     painter: QPainter, area: QRect, chat: ChatSummary, writing: str, chosen: bool
 ) -> None:
-    colours, middle = theme.current(), int(Qt.AlignmentFlag.AlignVCenter)
+    colours = theme.current()
     left, right = area.left(), area.right()
     if chat.private:
-        icons.icon("lock").paint(painter, QRect(left, area.top(), 14, area.height()))
+        place = QRect(left, area.top(), 14, area.height())
+        icons.icon("lock").paint(painter, turned(place, area))
         left += 14 + _GAP
     if chat.unseen:
         right -= _DOT
-        _paint_dot(painter, right, area.center().y() - _DOT // 2)
+        dot = QRect(right, area.center().y() - _DOT // 2, _DOT, _DOT)
+        _paint_dot(painter, turned(dot, area))
         right -= _GAP
     weight = QFont.Weight.Medium if chosen or chat.unseen else QFont.Weight.Normal
     font = theme.text_font(theme.TEXT_SIZE, weight)
@@ -125,18 +128,17 @@ def _paint_chat(
     if note and note != "…" and room > 0:
         painter.setFont(small)
         painter.setPen(QColor(colours.accent_text if writing else colours.quiet))
-        flags = middle | int(Qt.AlignmentFlag.AlignRight)
-        painter.drawText(
-            QRect(left, area.top(), right - left, area.height()), flags, isolated(note)
-        )
+        line = QRect(left, area.top(), right - left, area.height())
+        draw_words(painter, line, note, area, ends=True)
         right -= QFontMetrics(small).horizontalAdvance(note) + _GAP
     painter.setFont(font)
     painter.setPen(QColor(colours.ink))
     title = metrics.elidedText(name, Qt.TextElideMode.ElideRight, right - left)
-    painter.drawText(QRect(left, area.top(), right - left, area.height()), middle, isolated(title))
+    line = QRect(left, area.top(), right - left, area.height())
+    draw_words(painter, line, title, area)
 
 
-def _paint_dot(painter: QPainter, x: int, y: int) -> None:
+def _paint_dot(painter: QPainter, area: QRect) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(theme.current().accent))
-    painter.drawEllipse(x, y, _DOT, _DOT)
+    painter.drawEllipse(area)

@@ -31,6 +31,7 @@ from headstart.core.text.shown import isolated
 from headstart.core.text.units import spans_in_units, units
 from headstart.ui.kit import theme
 from headstart.ui.kit.focus_ring import OWN_FOCUS
+from headstart.ui.kit.mirrored import draw_words
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.typed import is_typed
 from headstart.ui.kit.when import when_text
@@ -185,26 +186,21 @@ def _paint_chat(painter: QPainter, area: QRect, chat: FoundChat) -> None:
         when = say("sidebar.archived-when", when=when)
     small = theme.text_font(theme.SMALL_SIZE)
     room = QFontMetrics(small).horizontalAdvance(when) + 8
-    _paint_line(painter, area, when, colours.quiet, Qt.AlignmentFlag.AlignRight)
+    _paint_line(painter, area, when, colours.quiet, ends=True)
     font = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Medium)
     painter.setFont(font)
     painter.setPen(QColor(colours.ink))
     width = area.width() - room
     title = QFontMetrics(font).elidedText(chat.title, Qt.TextElideMode.ElideRight, width)
-    flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-    painter.drawText(area.adjusted(0, 0, -room, 0), int(flags), isolated(title))
+    draw_words(painter, area.adjusted(0, 0, -room, 0), title, area)
 
 
 def _paint_line(
-    painter: QPainter,
-    area: QRect,
-    text: str,
-    colour: str,
-    side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+    painter: QPainter, area: QRect, text: str, colour: str, *, ends: bool = False
 ) -> None:
     painter.setFont(theme.text_font(theme.SMALL_SIZE))
     painter.setPen(QColor(colour))
-    painter.drawText(area, int(Qt.AlignmentFlag.AlignVCenter | side), text)
+    draw_words(painter, area, text, area, ends=ends)
 
 
 def _paint_message(painter: QPainter, area: QRect, message: SearchHit) -> None:

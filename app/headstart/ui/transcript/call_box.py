@@ -26,7 +26,7 @@ from headstart.core.chats.parts import BlobRef
 from headstart.core.chats.sections import CallState, ShownCall
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.accessible import Spoken, be, be_fold
-from headstart.ui.kit.mirrored import forward_icon
+from headstart.ui.kit.mirrored import draw_words, forward_icon, visual
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.tool_names import about_tool, tool_title
 from headstart.ui.transcript.call_text import CallText
@@ -343,13 +343,15 @@ class _Head(QAbstractButton):
         name, ink = _ICONS.get(self._state, ("wrench", "quiet"))
         middle = self.height() // 2
         size = icons.SIZE
-        icons.icon(name, ink).paint(painter, QRect(_PAD, middle - size // 2, size, size))
+        icons.icon(name, ink).paint(
+            painter, visual(self, QRect(_PAD, middle - size // 2, size, size))
+        )
         left, right = _PAD + size + _GAP, self.width() - _PAD
         if not asks:
             right -= size
             chevron = "chevron-down" if self.isChecked() else forward_icon()
             place = QRect(right, middle - size // 2, size, size)
-            icons.icon(chevron).paint(painter, place)
+            icons.icon(chevron).paint(painter, visual(self, place))
             right -= _GAP
         title, point, summary, facts = self._words
         ink_of_title = colours.warning if asks else colours.ink
@@ -390,5 +392,5 @@ class _Head(QAbstractButton):
         painter.setFont(font)
         painter.setPen(QColor(ink))
         area = QRect(left, 0, room, self.height())
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        draw_words(painter, area, shown, self.rect())
         return left + metrics.horizontalAdvance(shown)

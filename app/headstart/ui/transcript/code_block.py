@@ -150,7 +150,10 @@ class CodeBlock(SidewaysBlock):
         painter.setPen(QColor(colours.quiet))
         painter.setFont(theme.text_font(theme.SMALL_SIZE))
         head = QRectF(self.pad, 0, self.width() - 160, self.head)
-        painter.drawText(head, int(Qt.AlignmentFlag.AlignVCenter), self._title)
+        flags = Qt.AlignmentFlag
+        # code is read from the left in every window
+        side = flags.AlignVCenter | flags.AlignLeft | flags.AlignAbsolute
+        painter.drawText(head, int(side), self._title)
         self.paint_inside(painter, event)
         painter.end()
 

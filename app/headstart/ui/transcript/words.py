@@ -14,10 +14,9 @@ from headstart.core.chats.values import (
     gain_words,
 )
 from headstart.core.text.locale import locale
-from headstart.core.text.shown import shortened
+from headstart.core.text.shown import at_start, shortened
 from headstart.ui.kit import theme
 from headstart.ui.kit.joining import quoted, titled
-from headstart.ui.kit.mirrored import is_mirrored
 from headstart.ui.kit.when import clock_text
 from headstart.ui.wording import say
 
@@ -130,9 +129,8 @@ def author_html(message: Message) -> str:
     who = html.escape(shortened(message.author or say("transcript.model"), _AUTHOR))
     when = clock_text(message.created_at)
     # a Latin name would begin the line at the other end
-    mark = "\u200f" if is_mirrored() else ""
     return (
-        f'<span style="font-size:{small}px">{mark}<b>{who}</b>'
+        f'<span style="font-size:{small}px"><b>{at_start(who)}</b>'
         f'&nbsp; <span style="color:{colours.quiet}">{when}</span></span>'
     )
 

@@ -1,0 +1,137 @@
+"""What paints itself stands as far from the right in a mirrored window as from the left in a usual
+one: rows of lists, cards, switches, the line of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
+
+from headstart.core.chats.sections import CallState, ShownCall
+from headstart.ui.kit.switch import Switch
+from headstart.ui.shell.greeting import EXAMPLES, ExampleCard
+from headstart.ui.shell.palette import Palette
+from headstart.ui.transcript.call_box import CallBox
+from tests.conftest import OpenApp, until
+from tests.ui.looks import fill
+
+# px between two words of a run, at most, and what the two directions may differ by
+_WITHIN, _NEAR = 14, 9
+TERM = '{"term": "1 + 1"}'
+Runs = list[tuple[int, int]]
+
+
+@pytest.fixture(autouse=True)
+def usual_again(qapp: QApplication) -> Iterator[None]:
+    before = qapp.layoutDirection()
+    qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    yield
+    qapp.setLayoutDirection(before)
+
+
+def runs(image: QImage) -> Runs:
+    """Where something stands, from the left: spans of columns that differ from their ground."""
+    ink = []
+    for x in range(image.width()):
+        ground = image.pixel(x, 3)
+        if any(_far(image.pixel(x, y), ground) for y in range(4, image.height() - 4)):
+            ink.append(x)
+    found: Runs = []
+    for x in ink:
+        if found and x - found[-1][1] <= _WITHIN:
+            found[-1] = (found[-1][0], x)
+        else:
+            found.append((x, x))
+    return found
+
+
+def _far(one: int, other: int) -> bool:
+    return any(abs((one >> by & 255) - (other >> by & 255)) > 24 for by in (0, 8, 16))
+
+
+def both(qapp: QApplication, picture: Callable[[], QImage]) -> tuple[Runs, Runs]:
+    """The runs of a picture, and those of the mirrored one, turned back."""
+    usual = runs(picture())
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    mirrored = runs(picture().flipped(Qt.Orientation.Horizontal))
+    qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    return usual, mirrored
+
+
+def alike(one: Runs, other: Runs) -> bool:
+    return len(one) == len(other) and all(
+        abs(a - c) <= _NEAR and abs(b - d) <= _NEAR
+        for (a, b), (c, d) in zip(one, other, strict=True)
+    )
+
+
+def of_widget(widget: QWidget, area: QRect | None = None) -> QImage:
+    grabbed = widget.grab() if area is None else widget.grab(area)
+    return grabbed.toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+
+def of_row(view: QAbstractItemView, row: int) -> QImage:
+    index = view.model().index(row, 0)
+    view.scrollTo(index)
+    area = view.visualRect(index)
+    return of_widget(view.viewport(), area.adjusted(4, 0, -4, 0))
+
+
+def assert_rows_are_mirrored(qapp: QApplication, view: QAbstractItemView, least: int) -> None:
+    count = min(view.model().rowCount(), 12)
+    assert count >= least
+    for row in range(count):
+        usual, mirrored = both(qapp, lambda row=row: of_row(view, row))  # type: ignore[misc]
+        assert usual
+        assert alike(usual, mirrored), (row, usual, mirrored)
+
+
+async def test_rows_of_lists(qapp: QApplication, running: OpenApp) -> None:
+    async with running() as app:
+        chat = await fill(app)
+        app.controllers.chat_list.list()
+        await app.controllers.settle()
+        app.window.open_chat(chat)
+        await app.controllers.settle()
+        assert_rows_are_mirrored(qapp, app.window.sidebar.view, 8)
+        app.window.commands.run("app.palette")
+        palette = app.window.findChild(Palette)
+        assert palette is not None
+        await until(lambda: palette.list.model().rowCount() > 6)
+        assert_rows_are_mirrored(qapp, palette.list, 7)
+
+
+def test_cards_and_switches(qapp: QApplication, qtbot: object) -> None:
+    place = QWidget()
+    cards = [ExampleCard(one, place) for one in EXAMPLES]
+    for card in cards:
+        card.resize(300, 70)
+        usual, mirrored = both(qapp, lambda card=card: of_widget(card, QRect(6, 0, 288, 70)))  # type: ignore[misc]
+        assert alike(usual, mirrored), (usual, mirrored)
+        assert len(usual) > 1
+    switch = Switch("Drafting", place)
+    switch.resize(switch.sizeHint())
+    for on in (True, False):
+        switch.setChecked(on)
+        usual, mirrored = both(qapp, lambda: of_widget(switch))
+        assert alike(usual, mirrored), (on, usual, mirrored)
+
+
+class _Host:
+    tinted = False
+
+    def resized(self) -> None: ...
+
+
+@pytest.mark.parametrize("state", [CallState.DONE, CallState.RUNNING])
+def test_the_line_of_a_call(qapp: QApplication, state: CallState) -> None:
+    place = QWidget()
+    call = ShownCall(1, "calculate", TERM, state=state, result="2")
+    box = CallBox(_Host(), place, call)  # type: ignore[arg-type]
+    box.head.resize(500, 40)
+    usual, mirrored = both(qapp, lambda: of_widget(box.head))
+    assert alike(usual, mirrored), (usual, mirrored)
+    assert len(usual) > 2
