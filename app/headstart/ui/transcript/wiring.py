@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.chats.sections import ReplySections
 from headstart.core.chats.tree import TreeNode
 from headstart.core.chats.values import BranchPage, Chat, Message, Role
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.controllers.reply import ReplyController
+from headstart.ui.kit.aloud import is_heard
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.transcript.find_bar import FindBar
-from headstart.ui.transcript.spoken import SpokenReply
 from headstart.ui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
     from headstart.ui.transcript.branch_panel import BranchPanel
     from headstart.ui.transcript.compare_window import CompareWindow
     from headstart.ui.transcript.insert_window import InsertWindow
+    from headstart.ui.transcript.spoken import SpokenReply
 
 
 def connect(
@@ -60,9 +62,26 @@ def connect_spoken(
         item = view.column.find(message_id)
         return None if item is None else item.message
 
-    spoken = SpokenReply(view, wanted, found)
-    reply.reply_shown.connect(spoken.grow)
-    reply.writing_changed.connect(spoken.set_writing)
+    readers: list[SpokenReply] = []
+
+    def reader() -> SpokenReply | None:
+        # made for who hears the window; the start does without
+        if not readers and is_heard():
+            from headstart.ui.transcript.spoken import SpokenReply
+
+            readers.append(SpokenReply(view, wanted, found))
+        return readers[0] if readers else None
+
+    def grow(message_id: str, sections: ReplySections) -> None:
+        if (one := reader()) is not None:
+            one.grow(message_id, sections)
+
+    def set_writing(writing: bool) -> None:
+        if (one := reader()) is not None:
+            one.set_writing(writing)
+
+    reply.reply_shown.connect(grow)
+    reply.writing_changed.connect(set_writing)
 
 
 def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controllers) -> None:
