@@ -97,7 +97,8 @@ def _ends_alike(said: str, own: str) -> bool:
 def _of_field(language: Language, name: str, form: str, english_form: str) -> Iterator[str]:
     choice = _CHOICE.fullmatch(form)
     if choice is None:
-        if form and form != english_form and form[0] not in ",.":
+        plain = form[:1] in ("", ",", ".") and english_form[:1] in ("", ",", ".", "n")
+        if form != english_form and not plain:
             yield f"{{{name}:{form}}}: English has “{english_form}”"
         return
     kind, rest = choice.groups()

@@ -82,7 +82,7 @@ def test_menus_and_the_dialog_for_files_have_no_english(qtbot: QtBot, language: 
 
 
 def test_keys_are_those_of_keyboards(language: Language) -> None:
-    names = {"de": ("Strg", "Umschalt"), "fr": ("Ctrl", "Maj"), "es": ("Control", "Mayúsculas")}
+    names = {"de": ("Strg", "Umschalt"), "fr": ("Ctrl", "Maj"), "es": ("Ctrl", "Mayús")}
     control, shift = names.get(language.code, ("Ctrl", "Shift"))
     shown = QKeySequence("Ctrl+Shift+N").toString(QKeySequence.SequenceFormat.NativeText)
     assert shown == f"{control}+{shift}+N"

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from headstart.chat.agent.costs import ToolCosts
 from headstart.ui.kit import icons
 from headstart.ui.kit.hover import settle_after
+from headstart.ui.kit.joining import sentences
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
@@ -56,5 +57,5 @@ class ComposerButtons:
         code = "composer.tools-cost" if costs.counted else "composer.tools-about-cost"
         said = say(code, count=costs.together) if count else say("composer.tools-of-chat")
         self.tools.setToolTip(said)
-        self.tools.setAccessibleName(f"{text}. {said}" if count else said)
+        self.tools.setAccessibleName(sentences(text, said) if count else said)
         self.tools.setIcon(icons.icon("wrench", "accent_text" if count else "quiet"))

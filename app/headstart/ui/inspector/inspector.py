@@ -12,7 +12,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -47,6 +46,7 @@ from headstart.ui.inspector.system_prompt import SystemPromptSection
 from headstart.ui.inspector.thinking_row import ThinkingRow
 from headstart.ui.inspector.tools_panel import ToolsPanel
 from headstart.ui.kit import theme
+from headstart.ui.kit.elided import ElidedButton
 from headstart.ui.kit.fields import choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.wording import say
 
@@ -104,7 +104,8 @@ class Inspector(QFrame):
         self.answer_format.reset.connect(lambda: self.change_sampling("schema", None))
         self._layout.addWidget(self.answer_format)
         self._build_folds()
-        self._reset = QPushButton(say("inspector.reset-to-apps-settings"), body)
+        self._reset = ElidedButton(body)
+        self._reset.set_full_text(say("inspector.reset-to-apps-settings"))
         self._reset.setToolTip(say("inspector.forget-own-settings"))
         self._reset.clicked.connect(self.system.forget_typing)
         self._reset.clicked.connect(lambda: self._follow(*Overrides.__struct_fields__))

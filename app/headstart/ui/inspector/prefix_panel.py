@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QHBoxLayout,
     QLabel,
     QProgressBar,
@@ -19,6 +18,7 @@ from headstart.core.chats.values import TurnStats
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text.shown import size_text
 from headstart.ui.kit.joining import commas
+from headstart.ui.kit.wrapped_check import WrappedCheckBox
 from headstart.ui.wording import say
 
 _PRIVATE = "inspector.private-nothing-of-chat-written"
@@ -65,7 +65,7 @@ class PrefixPanel(QWidget):
             row.addWidget(value)
             layout.addLayout(row)
             self.values[code] = value
-        self.keep = QCheckBox(say("inspector.keep-on-disk-for-chat"), self)
+        self.keep = WrappedCheckBox(say("inspector.keep-on-disk-for-chat"), self)
         self.keep.setToolTip(say("inspector.about-keep-on-disk"))
         self.keep.toggled.connect(self.keep_changed)
         layout.addWidget(self.keep)

@@ -6,8 +6,6 @@ from functools import partial
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
     QWidget,
@@ -22,7 +20,9 @@ from headstart.ui.inspector.creativity import CreativityField
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.own import OwnRow
 from headstart.ui.kit.fields import SliderField, number_box, take_typed
+from headstart.ui.kit.flow import FlowLayout
 from headstart.ui.kit.number_boxes import WholeNumberBox
+from headstart.ui.kit.wrapped_check import WrappedCheckBox
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
 
@@ -95,7 +95,7 @@ class SamplingPanel(QWidget):
 
     def _build_seed(self) -> None:
         box = QWidget(self)
-        self.fixed_seed = QCheckBox(say("inspector.seed-fixed"), self)
+        self.fixed_seed = WrappedCheckBox(say("inspector.seed-fixed"), self)
         self.fixed_seed.setAccessibleName(say("inspector.fixed-seed"))
         self.fixed_seed.setToolTip(say("inspector.seed-help"))
         self._seed = QLineEdit(self)
@@ -103,10 +103,9 @@ class SamplingPanel(QWidget):
         self._seed.setMinimumWidth(_LEAST_FIELD // 2)
         self.fixed_seed.toggled.connect(lambda fixed: self._edit("seed", 42 if fixed else None))
         self._seed.editingFinished.connect(self._seed_edited)
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = FlowLayout(box)
         row.addWidget(self.fixed_seed)
-        row.addWidget(self._seed, 1)
+        row.addWidget(self._seed)
         self._row("seed", say("inspector.seed"), box)
 
     def _put(self, parent: QWidget, names: tuple[str, ...]) -> None:

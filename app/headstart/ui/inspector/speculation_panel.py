@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
-    QCheckBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -39,11 +38,13 @@ from headstart.ui.inspector.speculation_words import (
     why_no_drafts,
 )
 from headstart.ui.inspector.speed_curve import SpeedCurveView
-from headstart.ui.kit.elided import ElidedComboBox
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import take_typed, with_unit
+from headstart.ui.kit.flow import in_lines
 from headstart.ui.kit.joining import titled
 from headstart.ui.kit.number_boxes import DecimalBox, WholeBox
 from headstart.ui.kit.segments import Segments
+from headstart.ui.kit.wrapped_check import WrappedCheckBox
 from headstart.ui.wording import say
 
 NONE, BEST = "inspector.no-draft-model", "inspector.automatic"
@@ -83,7 +84,7 @@ class SpeculationPanel(QWidget):
     # --- building ------------------------------------------------------------------------
 
     def _build_choice(self) -> None:
-        self.draft_box = ElidedComboBox(self)
+        self.draft_box = Choice(self)
         self.draft_box.setAccessibleName(say("inspector.draft-from"))
         self.draft_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.draft_box.currentIndexChanged.connect(self._draft_chosen)
@@ -109,10 +110,10 @@ class SpeculationPanel(QWidget):
         self.depth_box.setToolTip(depth.description)
         self.depth_box.valueChanged.connect(lambda value: self._set(depth=value))
         with_unit(self.depth_box, lambda depth: say("inspector.depth-unit", depth=depth))
-        row = QHBoxLayout()
-        row.addWidget(QLabel(say("inspector.draft-depth"), self), 1)
-        row.addWidget(self.depth_mode)
-        self._layout.addLayout(row)
+        # side by side where there is room
+        depth_title = QLabel(say("inspector.draft-depth"), self)
+        depth_title.setMinimumWidth(110)
+        self._layout.addWidget(in_lines(self, depth_title, self.depth_mode))
         # below the choice, as there is no room beside it
         self._fixed_row = QWidget(self)
         fixed = QHBoxLayout(self._fixed_row)
@@ -121,6 +122,8 @@ class SpeculationPanel(QWidget):
         fixed.addWidget(self.depth_box)
         self._layout.addWidget(self._fixed_row)
         self.confidence = DecimalBox(self)
+        # long words of other languages stand beside it
+        self.confidence.setMinimumWidth(90)
         self.confidence.setRange(least.minimum or 0, least.maximum or 0)
         self.confidence.setSingleStep(0.05)
         self.confidence.setSpecialValueText(least.special)
@@ -131,17 +134,17 @@ class SpeculationPanel(QWidget):
         )
         label = self._row(say("inspector.minimum-probability"), self.confidence)
         self._local_only: list[QWidget] = [label, self.confidence]
-        self.prompt_lookup = QCheckBox(fields["prompt_lookup"].title, self)
+        self.prompt_lookup = WrappedCheckBox(fields["prompt_lookup"].title, self)
         self.prompt_lookup.setToolTip(fields["prompt_lookup"].description)
         self.prompt_lookup.toggled.connect(lambda on: self._set(prompt_lookup=on))
         self._layout.addWidget(self.prompt_lookup)
         about = fields["earlier_chats"]
-        self.earlier_chats = QCheckBox(about.title, self)
+        self.earlier_chats = WrappedCheckBox(about.title, self)
         self.earlier_chats.setToolTip(about.description)
         self.earlier_chats.toggled.connect(lambda on: self._set(earlier_chats=on))
         self._layout.addWidget(self.earlier_chats)
         self._local_only.append(self.earlier_chats)
-        self.tint = QCheckBox(say("inspector.highlight-drafted-text"), self)
+        self.tint = WrappedCheckBox(say("inspector.highlight-drafted-text"), self)
         self.tint.setToolTip(say("inspector.green-by-draft-model-head"))
         self.tint.toggled.connect(self.tint_changed)
         self._layout.addWidget(self.tint)
@@ -149,6 +152,7 @@ class SpeculationPanel(QWidget):
     def _build_curve(self) -> None:
         title = QLabel(say("inspector.speed-on-computer"), self)
         title.setObjectName("sectionTitle")
+        title.setWordWrap(True)
         self.curve = SpeedCurveView(self)
         self._caption = QLabel(self)
         self._caption.setObjectName("quiet")

@@ -1,10 +1,14 @@
-"""A combo box that every screen reader names. Main thread."""
+"""A combo box that every screen reader names, and that may be narrower than its choices. Main
+thread."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QStyle, QStyleOptionComboBox, QStylePainter
+
+# width in pixels below which a choice is not read
+_LEAST = 110
 
 
 class Choice(QComboBox):
@@ -25,6 +29,21 @@ class Choice(QComboBox):
                 self._spoken.hide()
                 self._spoken.setBuddy(self)
             self._spoken.setAccessibleName(name)
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint().boundedTo(QSize(_LEAST, 1 << 20))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
+        option.currentText = self.fontMetrics().elidedText(
+            self.currentText(), Qt.TextElideMode.ElideRight, room.width()
+        )
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def showPopup(self) -> None:
         self.view().setAccessibleName(self.accessibleName())

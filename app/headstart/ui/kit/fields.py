@@ -27,8 +27,10 @@ from headstart.core.settings.fields import FieldInfo
 from headstart.core.text.locale import locale
 from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.icons import icon
+from headstart.ui.kit.joining import unit_suffix
 from headstart.ui.kit.number_boxes import DecimalBox, WholeNumberBox
 from headstart.ui.kit.own_title import OwnTitle
+from headstart.ui.kit.wrapped_check import WrappedCheckBox
 from headstart.ui.wording import say
 
 SLIDER_STEPS = 100
@@ -119,7 +121,7 @@ def with_unit(box: QSpinBox, unit: Callable[[int], str]) -> None:
 
     def show(value: int) -> None:
         name = unit(value)
-        box.setSuffix(f" {name}" if name else "")
+        box.setSuffix(unit_suffix(name))
 
     box.valueChanged.connect(show)
     show(box.value())
@@ -145,7 +147,7 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
     box.setDecimals(2)
     unit = info.unit(value)
     if unit:
-        box.setSuffix(f" {unit}")
+        box.setSuffix(unit_suffix(unit))
     box.setValue(value)
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
@@ -166,7 +168,7 @@ def choice_box(info: FieldInfo, value: str, on_change: Callable[[str], None]) ->
 
 
 def check_box(info: FieldInfo, value: bool, on_change: Callable[[bool], None]) -> QCheckBox:
-    box = QCheckBox(info.label)
+    box = WrappedCheckBox(info.label)
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
     box.setChecked(value)

@@ -12,6 +12,21 @@ def titled(title: str, text: str) -> str:
     return say("kit.titled", title=title, text=text)
 
 
+def sentences(*parts: str) -> str:
+    """“One. Another.”: parts that are read as sentences, those without words left out."""
+    said = [one for one in parts if one]
+    whole = said[0] if said else ""
+    for one in said[1:]:
+        ended = whole.rstrip().endswith((".", "!", "?", "…", "。", "！", "？", "।", "؟"))
+        whole = f"{whole} {one}" if ended else say("kit.sentences", first=whole, second=one)
+    return whole
+
+
+def unit_suffix(unit: str) -> str:
+    """A unit as it stands behind a number: with a space, but not in Chinese or Japanese."""
+    return unit if not unit or unit[0] >= "\u3040" else f" {unit}"
+
+
 def commas(parts: Iterable[str]) -> str:
     """“one, two, three”: facts side by side, not a list with an “and”."""
     return say("kit.comma").join(parts)

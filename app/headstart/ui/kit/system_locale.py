@@ -63,7 +63,11 @@ class SystemLocale:
         return self._words.createSeparatedList(list(items))
 
     def clock(self, moment: dt.time) -> str:
-        form = self._forms.timeFormat(_SHORT).replace(":ss", "").replace(".ss", "")
+        form = self._forms.timeFormat(_SHORT)
+        if "a" in form.casefold() and self.language != "en":
+            # half a day: where its name stands, and whether it has one, is the language's
+            form = self._words.timeFormat(_SHORT)
+        form = form.replace(":ss", "").replace(".ss", "")
         shown = self._own_digits(self._words.toString(QTime(moment.hour, moment.minute), form))
         # its digits would join a name before it
         return f"\u2067{shown}\u2069" if self._from_right else shown

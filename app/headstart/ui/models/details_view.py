@@ -31,6 +31,7 @@ from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.fields import in_tab_order
 from headstart.ui.kit.token_row import TokenRow
 from headstart.ui.models.draft_rows import DraftRows
+from headstart.ui.models.results import parameters_text
 from headstart.ui.models.variant_rows import VariantRows
 from headstart.ui.wording import say
 
@@ -255,7 +256,7 @@ def _known_facts(known: Recommended) -> str:
     """Facts that need no network: maker, parameters, size, context, licence."""
     facts = [
         known.repo.partition("/")[0],
-        say("models.parameters-parameters", parameters=known.parameters),
+        say("models.parameters-parameters", parameters=parameters_text(known.parameters)),
         say("models.size-gb-gb", size_gb=known.size_gb),
         say("models.context-context", context=known.context) if known.context else "",
         say("models.licence-licence", licence=known.licence),

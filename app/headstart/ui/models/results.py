@@ -62,10 +62,20 @@ class ModelResults(QAbstractListModel):
         return None
 
 
+def parameters_text(parameters: str) -> str:
+    """A count of parameters, “30B (3B active)” for a mixture of experts, in the window's words."""
+    whole, _, active = parameters.removesuffix(" active)").partition(" (")
+    return say("models.active-parameters", whole=whole, active=active) if active else whole
+
+
 def facts_of(row: Result) -> list[str]:
     """Facts of a model, for small boxes."""
     if isinstance(row, Recommended):
-        return [row.parameters, say("models.size-gb-gb", size_gb=row.size_gb), row.licence]
+        return [
+            parameters_text(row.parameters),
+            say("models.size-gb-gb", size_gb=row.size_gb),
+            row.licence,
+        ]
     facts = [row.owner] if row.owner else []
     if row.parameters:
         facts.append(count_text(row.parameters))

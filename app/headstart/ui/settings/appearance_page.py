@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import TEXT_SIZES, Settings
 from headstart.core.settings.schema import Theme as ThemeChoice
+from headstart.core.text.locale import locale
 from headstart.ui.kit import languages, theme
 from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.flow import FlowLayout
@@ -261,7 +262,7 @@ class AppearancePage(Page):
         nearest = min(range(len(TEXT_SIZES)), key=lambda one: abs(TEXT_SIZES[one] - percent))
         with QSignalBlocker(self.size_slider):
             self.size_slider.setValue(nearest)
-        self._percent.setText(f"{percent} %")
+        self._percent.setText(locale().percent(percent / 100))
 
     def _measure(self) -> None:
         super()._measure()
@@ -269,7 +270,7 @@ class AppearancePage(Page):
             painted.updateGeometry()
 
     def _on_size(self, step: int) -> None:
-        self._percent.setText(f"{TEXT_SIZES[step]} %")
+        self._percent.setText(locale().percent(TEXT_SIZES[step] / 100))
         self._set(text_size=TEXT_SIZES[step])
 
     def _set(self, **changes: object) -> None:

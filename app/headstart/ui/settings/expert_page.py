@@ -13,6 +13,7 @@ from headstart.chat.answering.loading import LoadedState
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import EngineSettings, Sampling, Settings, changed
 from headstart.core.told import Told
+from headstart.ui.kit.joining import sentences
 from headstart.ui.settings.form import Page, Section, SettingRow
 from headstart.ui.settings.general_page import SamplingRows
 from headstart.ui.wording import say
@@ -59,7 +60,7 @@ class EngineRows:
     def set_automatic(self, words: Mapping[str, Told]) -> None:
         """Show the value of each automatic setting on this computer."""
         for name, (row, about) in self._rows.items():
-            row.set_about(f"{about}. {words[name].text}" if name in words else about)
+            row.set_about(sentences(about, words[name].text) if name in words else about)
 
 
 class ExpertPage(Page):

@@ -25,6 +25,7 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.kit.entry import SideEntry
 from headstart.ui.kit.fields import clearable, give_room, keep_wheel_away
 from headstart.ui.kit.focus import focus_by_tab, stops_in, takes_tab
+from headstart.ui.kit.keys import key_text
 from headstart.ui.kit.mirrored import back_arrow
 from headstart.ui.kit.sheet import calm
 from headstart.ui.settings.appearance_page import AppearancePage
@@ -105,7 +106,7 @@ class SettingsPage(QWidget):
         side = self._side = QFrame(self)
         side.setObjectName("settingsList")
         self.back = SideEntry(say("settings.back-to-chats"), back_arrow(), side)
-        self.back.set_note("Esc")
+        self.back.set_note(key_text("Esc"))
         self.back.clicked.connect(self.closed)
         self.search = QLineEdit(side)
         self.search.setObjectName("searchBox")

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import Settings
+from headstart.ui.kit.joining import titled
 from headstart.ui.settings.form import Page
 from headstart.ui.wording import say
 
@@ -46,7 +47,7 @@ class PrivacyPage(Page):
         section.wide(line)
         section = self.section(say("settings.network-use"), say(NOTHING))
         for title, words in OUTWARD:
-            label = QLabel(f"<b>{say(title)}</b>: {say(words)}", self)
+            label = QLabel(titled(f"<b>{say(title)}</b>", say(words)), self)
             label.setWordWrap(True)
             section.wide(label)
         more = QPushButton(say("settings.more-about-privacy"), self)

@@ -26,6 +26,7 @@ from headstart.ui.kit import icons
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.fields import give_room, take_typed
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.joining import unit_suffix
 from headstart.ui.kit.number_boxes import WholeBox
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.settings.form import Page
@@ -274,7 +275,7 @@ class ConnectionDialog(Sheet):
         file.addWidget(choose)
         self.timeout = WholeBox(self)
         self.timeout.setRange(1, 3600)
-        self.timeout.setSuffix(" s")
+        self.timeout.setSuffix(unit_suffix(say("settings.seconds-unit")))
         self.timeout.setValue(self._connection.timeout)
         self.timeout.setAccessibleName(say("settings.timeout"))
         self.timeout.setToolTip(say("settings.seconds-without-data-ten-times"))

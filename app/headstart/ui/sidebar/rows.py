@@ -46,7 +46,9 @@ class Sections:
         for begin, title in self._ages:
             if chat.updated_at >= begin:
                 return title
-        return locale().month(datetime.datetime.fromtimestamp(chat.updated_at / 1000).date())
+        month = locale().month(datetime.datetime.fromtimestamp(chat.updated_at / 1000).date())
+        # a heading, as “Today” is
+        return month[:1].upper() + month[1:]
 
 
 def rows_of(

@@ -26,6 +26,7 @@ from headstart.core.chats.parts import BlobRef
 from headstart.core.chats.sections import CallState, ShownCall
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.accessible import Spoken, be, be_fold
+from headstart.ui.kit.joining import sentences
 from headstart.ui.kit.mirrored import draw_words, forward_icon, visual
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.tool_names import about_tool, tool_title
@@ -180,7 +181,7 @@ class CallBox(QWidget):
         self.head.show_words(title, point_of(call), summary, facts_of(call))
         self.head.show_state(call.state)
         spoken = [title, point_of(call), summary_of(call, seconds), facts_of(call)]
-        self.head.setAccessibleName(". ".join(filter(None, spoken)))
+        self.head.setAccessibleName(sentences(*spoken))
 
     def _make_answers(self) -> None:
         if self.answers:

@@ -31,6 +31,7 @@ WORDS: dict[str, str] = {
     "use": "Use",
     "enter-goes-on-shift-enter": "Enter goes on, Shift+Enter starts a new line.",
     "ok": "OK",
+    "sentences": "{first}. {second}",
     "titled": "{title}: {text}",
     "comma": ", ",
     "quoted": "“{text}”",

@@ -129,6 +129,7 @@ WORDS: dict[str, str] = {
     "discover": "Discover",
     "installed": "Installed",
     "downloads": "Downloads",
+    "active-parameters": "{whole} ({active} active)",
     "about-model": "About the model",
     "downloads-left": "Downloads {left}",
     "no-gpu-in-use": "no GPU in use",

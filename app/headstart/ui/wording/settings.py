@@ -381,6 +381,7 @@ WORDS: dict[str, str] = {
     "cancel": "Cancel",
     "remove-name-and-key": "Remove “{name}” and its key?",
     "chats-stay-they-need-another": "Its chats stay; they need another model to go on.",
+    "seconds-unit": "s",
     "shortcuts": "Shortcuts",
     "look-now": "Look now",
     "address-begins-with-https": "An address begins with https://.",
