@@ -96,3 +96,20 @@ def test_dates_and_shares_are_written_by_the_language(
     assert locale().day(moment, year=True) == whole
     assert locale().month(moment) == month
     assert locale().percent(0.5) == share
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "clock"),
+    [
+        ("en", COUNTRY.UnitedStates, "2:05 PM"), ("en", COUNTRY.Germany, "14:05"),
+        ("de", COUNTRY.UnitedStates, "14:05"), ("de", COUNTRY.Germany, "14:05"),
+        ("ja", COUNTRY.UnitedStates, "14:05"), ("ko", COUNTRY.UnitedStates, "오후 2:05"),
+        ("ru", COUNTRY.Finland, "14.05"), ("zh_CN", COUNTRY.UnitedStates, "14:05"),
+        ("ar", COUNTRY.UnitedStates, "\u20672:05 م\u2069"),
+    ],
+)  # fmt: skip
+def test_half_days_stand_where_the_language_has_them(
+    language: str, country: QLocale.Country, clock: str
+) -> None:
+    shown = SystemLocale(language, country).clock(dt.time(14, 5))
+    assert shown.replace("\u202f", " ") == clock

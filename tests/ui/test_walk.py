@@ -50,6 +50,13 @@ def test_texts_that_are_longer_fit_in_every_size(tmp_path: Path, language: str) 
     assert _walk(tmp_path / "found.json", "1", *sizes, language=language) == []
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize("language", ["de", "fr", "ru", "uk", "vi", "pt-BR", "ja", "ar"])
+def test_languages_with_long_words_fit_the_smallest_window(tmp_path: Path, language: str) -> None:
+    """Short texts grow by more than the pseudo-locale's: German ones by 70 %."""
+    assert _walk(tmp_path / "found.json", "1", "720x480", language=language) == []
+
+
 def test_everything_that_is_shown_comes_from_a_table(tmp_path: Path) -> None:
     assert _walk(tmp_path / "found.json", "1", "words", "1440x900") == []
 

@@ -34,6 +34,7 @@ def arabic() -> Iterator[None]:
         ("Qwen3-8B", {}, "Qwen3-8B"),
         ("مع --home", {}, "مع \u2066--home\u2069"),
         ("ينتهي بـ .gitignore", {}, "ينتهي بـ \u2066.gitignore\u2069"),
+        ("من https://a.b/c/d", {}, "من https://a.b/c/d"),
         ("من -5 إلى 5", {}, "من \u2066-5\u2069 إلى 5"),
         ("صورة 640 × 480", {}, "صورة \u2066640 × 480\u2069"),
         ("{names:list}", {"names": ["a.txt", "ب"]}, "\u200f\u2068a.txt\u2069 and ب"),

@@ -18,7 +18,9 @@ _AMOUNT = re.compile(
 _FROM_LEFT = re.compile("[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 # options, endings of files, beginnings of paths, negative numbers and measures of pictures: the
 # signs belong to what follows them
-_SIGNED = re.compile(r"(?<![\w/:\u2066\u2068])(?:(?:--?|\.|/)[A-Za-z][\w./:-]*|-\d[\d.,]*|\d+ × \d+)")
+_SIGNED = re.compile(
+    r"(?<![\w/:\u2066\u2068])(?:(?:--?|\.|/)[A-Za-z][\w./:-]*|-\d[\d.,]*|\d+ × \d+)"
+)
 # what decides the direction of a line: a letter, or a mark that stands for one
 _STRONG = re.compile(
     "[\u200fA-Za-z\u00c0-\u024f\u0370-\u052f\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"

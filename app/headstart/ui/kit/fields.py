@@ -132,7 +132,8 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
     low, high = info.minimum or 0, info.maximum if info.maximum is not None else 1e9
     if info.integer:
         whole = WholeNumberBox(info)
-        whole.setGroupSeparatorShown(True)
+        # the port is a name
+        whole.setGroupSeparatorShown(info.name != "port")
         whole.setSpecialValueText(info.special)
         whole.setValue(int(value))
         with_unit(whole, info.unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from math import ceil
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent, QTextLayout, QTextOption
@@ -28,8 +29,8 @@ class WrappedCheckBox(QCheckBox):
         return QSize(self._beside() + words + 1, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        advance = self.fontMetrics().horizontalAdvance
-        longest = max(map(advance, self.full_text.split()), default=0)
+        # what cannot be broken: a word, a sign of Japanese
+        longest = ceil(self._laid_out(1, QTextOption.WrapMode.WordWrap).minimumWidth())
         return QSize(self._beside() + longest + 1, super().sizeHint().height())
 
     def heightForWidth(self, width: int) -> int:
@@ -50,14 +51,19 @@ class WrappedCheckBox(QCheckBox):
         return super().sizeHint().width() - shown
 
     def _lines(self, width: int) -> list[str]:
+        mode = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+        layout = self._laid_out(max(1, width - self._beside()), mode)
+        lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+        ends = [from_units(self.full_text, one.textStart() + one.textLength()) for one in lines]
+        spans = itertools.pairwise([0, *ends])
+        return [self.full_text[begin:end].rstrip() for begin, end in spans] or [""]
+
+    def _laid_out(self, width: int, mode: QTextOption.WrapMode) -> QTextLayout:
         layout, option = QTextLayout(self.full_text, self.font()), QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setWrapMode(mode)
         layout.setTextOption(option)
-        ends = [0]
         layout.beginLayout()
         while (line := layout.createLine()).isValid():
-            line.setLineWidth(max(1, width - self._beside()))
-            ends.append(from_units(self.full_text, line.textStart() + line.textLength()))
+            line.setLineWidth(width)
         layout.endLayout()
-        spans = itertools.pairwise(ends)
-        return [self.full_text[begin:end].rstrip() for begin, end in spans] or [""]
+        return layout
