@@ -6,6 +6,8 @@ import pytest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from headstart.core.text.languages import LANGUAGES
+from headstart.ui.kit import languages
 from headstart.ui.kit.joining import sentences, unit_suffix
 from headstart.ui.kit.wrapped_check import WrappedCheckBox
 from tests.support.plain import plain
@@ -19,6 +21,7 @@ from tests.support.plain import plain
         (("One", "", "Two"), "One. Two"),
         (("One.", "Two"), "One. Two"),
         (("Is it?", "Two", "Three"), "Is it? Two. Three"),
+        (("这是。", "那是。"), "这是。那是。"),
     ],
 )
 def test_parts_are_read_as_sentences(parts: tuple[str, ...], whole: str) -> None:
@@ -26,10 +29,20 @@ def test_parts_are_read_as_sentences(parts: tuple[str, ...], whole: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("unit", "suffix"),
-    [("", ""), ("s", " s"), ("turns", " turns"), ("秒", "秒"), ("日", "日"), ("с", " с")],
+    ("code", "unit", "suffix"),
+    [
+        ("en", "", ""),
+        ("en", "s", " s"),
+        ("ja", "秒", "秒"),
+        ("ja", "MB", " MB"),
+        ("zh-Hans", "秒", " 秒"),
+    ],
 )
-def test_units_stand_behind_numbers_as_the_language_has_them(unit: str, suffix: str) -> None:
+def test_units_stand_behind_numbers_as_the_language_has_them(
+    monkeypatch: pytest.MonkeyPatch, code: str, unit: str, suffix: str
+) -> None:
+    (language,) = (one for one in LANGUAGES if one.code == code)
+    monkeypatch.setattr(languages, "current", lambda: language)
     assert unit_suffix(unit) == suffix
 
 

@@ -41,7 +41,9 @@ class Told(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        return " ".join(sentence for sentence in self._sentences if sentence)
+        from headstart.core.text.shown import joined
+
+        return joined(self._sentences)
 
     @property
     def _sentences(self) -> tuple[str, str]:

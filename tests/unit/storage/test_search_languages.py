@@ -132,3 +132,25 @@ def test_a_text_without_words_is_looked_through_in_time(text: str) -> None:
     """A search that begins anew at each letter takes longer than any test may."""
     assert fold(text)
     assert list(spans_of("zebra", text)) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"two words"',
+        "“two words”",
+        "„two words“",
+        "„two words”",
+        "«two words»",
+        "「two words」",
+        "『two words』",
+    ],
+)
+def test_a_phrase_is_quoted_as_any_language_quotes(query: str) -> None:
+    assert match_of(query) == '"two words"'
+    assert match_of(f"a1 {query} b1 ") == '"a1" AND "two words" AND "b1"'
+
+
+def test_a_quotation_mark_alone_is_no_phrase() -> None:
+    assert match_of("“two words ").count(" AND ") == 1
+    assert match_of("it’s two ").count(" AND ") == match_of("it's two ").count(" AND ") == 1

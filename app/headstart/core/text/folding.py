@@ -27,8 +27,11 @@ _EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f
 _SIGNS = re.compile(f"[{_CJK}{_SOUTH}{_EMOJI}]")
 # put around a character, and between a text and the plain forms of its words
 _APART, _BEHIND = "\x1f", "\x1e"
-# parts of a query: quoted text, or a word
-_PARTS = re.compile(r'"([^"]*)"?|(\S+)')
+# parts of a query: text in the quotation marks of any language, or a word
+_PARTS = re.compile(
+    r'"(?P<a>[^"]*)"?|[“„](?P<b>[^“”]*)[“”]|«(?P<c>[^»]*)»|「(?P<d>[^」]*)」|『(?P<e>[^』]*)』'
+    r"|(?P<word>\S+)"
+)
 # characters that change no word: accents, vowel signs of Hebrew and Arabic, joiners, variants,
 # skin tones
 _DROPPED = re.compile(
@@ -120,8 +123,8 @@ def match_of(query: str) -> str:
     found: list[str] = []
     parts = list(_PARTS.finditer(query))
     for part in parts:
-        phrase, word = part.groups()
-        given = (phrase if word is None else word).replace("\0", " ")
+        word = part["word"]
+        given = next(one for one in part.groups() if one is not None).replace("\0", " ")
         ways = [one for one in dict.fromkeys((_quoted(given), _quoted(plain(given)))) if one]
         if not ways:
             continue

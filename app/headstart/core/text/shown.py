@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from headstart.core.text.locale import Locale, locale, reads_from_right
 
@@ -25,6 +26,7 @@ _SIGNED = re.compile(
 _STRONG = re.compile(
     "[\u200fA-Za-z\u00c0-\u024f\u0370-\u052f\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 )
+_WIDE_ENDS = ("。", "！", "？", "：", "；")
 # letters of scripts written from right to left
 _FROM_RIGHT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -48,6 +50,15 @@ def isolated(text: str) -> str:
     window, punctuation included."""
     strange = _FROM_LEFT if reads_from_right() else _FROM_RIGHT
     return f"\u2068{text}\u2069" if strange.search(text) else text
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """Sentences in one line: a full-width mark brings its own space."""
+    whole = ""
+    for one in filter(None, sentences):
+        space = "" if not whole or whole.endswith(_WIDE_ENDS) else " "
+        whole = f"{whole}{space}{one}"
+    return whole
 
 
 def at_start(text: str) -> str:

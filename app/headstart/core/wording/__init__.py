@@ -25,6 +25,7 @@ from headstart.core.text.shown import (
     count_text,
     in_window_order,
     isolated,
+    joined,
     size_text,
     time_code,
     tokens_text,
@@ -60,7 +61,7 @@ class _Words(string.Formatter):
         # stops a sentence that names itself, in a damaged row
         inner = {name: fact for name, fact in self._facts.items() if fact != code}
         wanted = [text for text in halves[half] if text]
-        return " ".join(_Words(inner).vformat(text, (), inner) for text in wanted)
+        return joined(_Words(inner).vformat(text, (), inner) for text in wanted)
 
 
 _HALVES = {"message": slice(0, 1), "remedy": slice(1, 2), "text": slice(0, 2)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headstart.core.text.shown import joined
+from headstart.ui.kit import languages
 from headstart.ui.wording import say
 
 
@@ -18,13 +20,14 @@ def sentences(*parts: str) -> str:
     whole = said[0] if said else ""
     for one in said[1:]:
         ended = whole.rstrip().endswith((".", "!", "?", "…", "。", "！", "？", "।", "؟"))
-        whole = f"{whole} {one}" if ended else say("kit.sentences", first=whole, second=one)
+        whole = joined((whole, one)) if ended else say("kit.sentences", first=whole, second=one)
     return whole
 
 
 def unit_suffix(unit: str) -> str:
-    """A unit as it stands behind a number: with a space, but not in Chinese or Japanese."""
-    return unit if not unit or unit[0] >= "\u3040" else f" {unit}"
+    """A unit as it stands behind a number: with a space, but not in Japanese."""
+    alone = not unit or (languages.current().base == "ja" and not unit.isascii())
+    return unit if alone else f" {unit}"
 
 
 def commas(parts: Iterable[str]) -> str:

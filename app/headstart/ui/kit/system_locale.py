@@ -38,7 +38,7 @@ class SystemLocale:
     def __init__(self, language: str = "en", country: QLocale.Country | None = None) -> None:
         self.language = language.partition("_")[0]
         self._words = QLocale(language)
-        self._forms = _of_system() if country is None else QLocale(_ANY, country)
+        self._forms = self._of_system() if country is None else QLocale(_ANY, country)
         self._from_right = self._words.textDirection() is Qt.LayoutDirection.RightToLeft
         if self._forms.zeroDigit() != "0":
             # digits of another script do not fit into the sentences
@@ -83,6 +83,11 @@ class SystemLocale:
     def month(self, day: dt.date) -> str:
         return self._date(day, _DATES.get(self.language, _USUAL_DATES)[2])
 
+    def _of_system(self) -> QLocale:
+        system = QLocale.system()
+        # the C locale is nobody's: it groups no digits
+        return self._words if system.language() == QLocale.Language.C else system
+
     def _date(self, day: dt.date, form: str) -> str:
         if "LLLL" in form:
             # a month that stands alone has a form of its own; Qt's formats do not know it
@@ -97,9 +102,3 @@ class SystemLocale:
             return shown
         digits = {ord(zero) + one: chr(ord(wanted) + one) for one in range(10)}
         return shown.translate(digits)
-
-
-def _of_system() -> QLocale:
-    system = QLocale.system()
-    # the C locale groups no digits
-    return QLocale("en_US") if system.language() == QLocale.Language.C else system
