@@ -56,3 +56,10 @@ def test_another_language_adds_nothing() -> None:
     assert worded("{name}: {speed:.0f} tok/s", {"name": "a", "speed": 3}) == "a: 3 tok/s"
     assert isolated("Qwen3") == "Qwen3"
     assert isolated("ملف (1)") == "\u2068ملف (1)\u2069"
+
+
+@pytest.mark.usefixtures("arabic")
+def test_a_tag_of_rich_text_stays_whole() -> None:
+    assert worded("{title}: {text}", {"title": "<b>نص</b>", "text": "ب"}) == (
+        "\u200f\u2068<b>نص</b>\u2069: ب"
+    )

@@ -20,7 +20,7 @@ _FROM_LEFT = re.compile("[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 # options, endings of files, beginnings of paths, negative numbers and measures of pictures: the
 # signs belong to what follows them
 _SIGNED = re.compile(
-    r"(?<![\w/:\u2066\u2068])(?:(?:--?|\.|/)[A-Za-z][\w./:-]*|-\d[\d.,]*|\d+ × \d+)"
+    r"(?<![\w/:<\u2066\u2068])(?:(?:--?|\.|/)[A-Za-z][\w./:-]*|-\d[\d.,]*|\d+ × \d+)"
 )
 # what decides the direction of a line: a letter, or a mark that stands for one
 _STRONG = re.compile(
@@ -111,12 +111,12 @@ def count_text(count: int) -> str:
     for limit, unit in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")):
         if count >= limit:
             return _rounded(count / limit, 10) + unit
-    return str(count)
+    return locale().number(count)
 
 
 def tokens_text(count: int) -> str:
     """A count of tokens in short form: 890, 1.2k, 15.1k, 128k."""
-    return str(count) if count < 1_000 else f"{_rounded(count / 1_000, 100)}k"
+    return locale().number(count) if count < 1_000 else f"{_rounded(count / 1_000, 100)}k"
 
 
 def _rounded(value: float, whole_from: int) -> str:

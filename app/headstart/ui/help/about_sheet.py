@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 
 from headstart import __version__
 from headstart.core.resources import resources
+from headstart.core.text.shown import at_start
 from headstart.ui.kit.joining import commas
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.shell.unexpected import versions
@@ -27,12 +28,12 @@ class AboutSheet(Sheet):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         logo = QSvgWidget(str(resources() / "icons" / "headstart.svg"), self)
         logo.setFixedSize(48, 48)
-        name = QLabel(say("help.headstart-version", version=__version__), self)
+        name = QLabel(at_start(say("help.headstart-version", version=__version__)), self)
         name.setObjectName("pageTitle")
-        words = self.word(say("help.about", versions=versions()))
         text = QVBoxLayout()
         text.addWidget(name)
-        text.addWidget(words)
+        text.addWidget(self.word(say("help.about")))
+        text.addWidget(self.word(at_start(versions())))
         head = QHBoxLayout()
         head.setSpacing(16)
         head.addWidget(logo, 0, Qt.AlignmentFlag.AlignTop)

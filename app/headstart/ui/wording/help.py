@@ -26,5 +26,5 @@ WORDS: dict[str, str] = {
     "saved-to-folder": "Saved to {folder}",
     "copied": "Copied",
     "folder-for-report": "A folder for the report",
-    "about": "Chats with language models on this computer. {versions}",
+    "about": "Chats with language models on this computer.",
 }
