@@ -178,8 +178,8 @@ def _cut(widget: QWidget) -> bool:
             return widget.heightForWidth(widget.width()) > widget.height() + 2
         return widget.sizeHint().width() > widget.width() + 1
     if isinstance(widget, QAbstractButton) and widget.text() and type(widget).__module__ != "":
-        words = widget.fontMetrics().horizontalAdvance(widget.text().replace("&", ""))
-        return words > widget.width()
+        words = widget.text().replace("&", "").translate(_MARKS)
+        return widget.fontMetrics().horizontalAdvance(words) > widget.width()
     return False
 
 

@@ -8,9 +8,18 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
 
 from headstart.core.chats.sections import CallState, ShownCall
+from headstart.ui.kit.focus import stops_in
 from headstart.ui.kit.switch import Switch
 from headstart.ui.shell.greeting import EXAMPLES, ExampleCard
 from headstart.ui.shell.palette import Palette
@@ -118,6 +127,26 @@ def test_cards_and_switches(qapp: QApplication, qtbot: object) -> None:
         switch.setChecked(on)
         usual, mirrored = both(qapp, lambda: of_widget(switch))
         assert alike(usual, mirrored), (on, usual, mirrored)
+
+
+def test_tab_goes_from_where_reading_begins(qapp: QApplication, qtbot: QtBot) -> None:
+    place = QWidget()
+    qtbot.addWidget(place)
+    column = QVBoxLayout(place)
+    buttons: list[QPushButton] = []
+    for _line in range(2):
+        row = QHBoxLayout()
+        for _one in range(3):
+            button = QPushButton("x", place)
+            row.addWidget(button)
+            buttons.append(button)
+        column.addLayout(row)
+    place.show()
+    assert stops_in(place) == buttons
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    column.activate()
+    qtbot.waitUntil(lambda: buttons[0].x() > buttons[1].x())
+    assert stops_in(place) == buttons
 
 
 class _Host:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from headstart.ui.kit.mirrored import across
+
 
 def takes_tab(widget: QWidget) -> bool:
     takes = bool(widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value)
@@ -24,7 +26,12 @@ def stops_in(area: QWidget) -> list[QWidget]:
         and widget.focusProxy() is None
     ]
     places = {id(widget): widget.mapTo(area, widget.rect().topLeft()) for widget in found}
-    return sorted(found, key=lambda one: (places[id(one)].y() // 8, places[id(one)].x()))
+
+    def place(one: QWidget) -> tuple[int, int]:
+        at = places[id(one)]
+        return at.y() // 8, across(at.x(), one.width(), area.width())
+
+    return sorted(found, key=place)
 
 
 def step_among(stops: Sequence[QWidget], focus: QWidget | None, forward: bool) -> bool:

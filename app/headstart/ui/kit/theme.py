@@ -340,4 +340,6 @@ def _style_sheet(theme: Theme) -> str:
         # Qt mirrors places of arrows, but neither paddings and edges nor a slider's sides
         sheet = _FOUR.sub(r"\1: \2 \5 \4 \3;", sheet)
         sheet = _SIDE.sub(lambda one: _OTHER[one[0]], sheet)
+        # a label counts the space at which a line is broken, and begins the line behind it
+        sheet += "QLabel#quiet, QLabel#quietText { padding-right: 5px; qproperty-indent: 0; }\n"
     return sheet

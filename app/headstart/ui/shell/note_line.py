@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from headstart.ui.kit import icons
-from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.elided import ElidedButton, ElidedLabel
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.wording import say
 
@@ -33,7 +33,7 @@ class NoteLine(QFrame):
         self._row.setSpacing(_GAP)
         self._row.addStretch(1)
         self._row.addWidget(self.text)
-        self.links: list[QPushButton] = []
+        self.links: list[ElidedButton] = []
         self.dismiss = QToolButton(self)
         self.dismiss.setAccessibleName(say("shell.do-not-show-again"))
         self.dismiss.setIcon(icons.icon("x"))
@@ -81,7 +81,7 @@ class NoteLine(QFrame):
         self.text.setToolTip(plain_tip(text))
         self.dismiss.setVisible(dismissed is not None)
         names = [name for name, _ in actions]
-        if names != [link.text() for link in self.links]:
+        if names != [link.full_text for link in self.links]:
             self._make_links(names)
         for link, (_name, act) in zip(self.links, actions, strict=True):
             link.clicked.disconnect()
@@ -95,7 +95,10 @@ class NoteLine(QFrame):
             link.deleteLater()
         self.links = []
         for name in names:
-            link = QPushButton(name, self)
+            link = ElidedButton(self)
+            link.set_full_text(name)
+            link.setAccessibleName(name)
+            link.setToolTip(plain_tip(name))
             link.setObjectName("link")
             link.setCursor(Qt.CursorShape.PointingHandCursor)
             link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
