@@ -52,9 +52,18 @@ async def ask(app: App, text: str) -> Message:
 
 async def begin(app: App, text: str) -> None:
     """Type and press Send; returns once the words are stored and the reply is open."""
+    began: list[bool] = []
+
+    def note(writing: bool) -> None:
+        # a short reply may be over before somebody looks
+        if writing:
+            began.append(True)
+
+    app.controllers.reply.writing_changed.connect(note)
     app.window.composer.set_text(text)
     app.window.composer.button.click()
-    await until(lambda: app.controllers.reply.writing or app.window.banner.isVisible())
+    await until(lambda: began or app.window.banner.isVisible())
+    app.controllers.reply.writing_changed.disconnect(note)
     await app.controllers.settle()
 
 
