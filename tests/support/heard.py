@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sys
 from collections.abc import Iterator
 
@@ -24,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.ui.kit.focus import focus_by_tab
+from headstart.ui.kit.focus import focus_by_tab, takes_tab
 from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.shell.palette import Palette
 
@@ -132,6 +133,28 @@ def _said(part: QAccessibleInterface) -> str:
         f"{type(thing).__name__} {part.text(Text.Name)[:50]!r} as {part.role().name}"
         f" in {type(around).__name__}"
     )
+
+
+def order_faults(window: QWidget) -> list[str]:
+    """Controls from which Tab goes back up in their column, or back in their line."""
+    top = in_front(window)
+    stops, widget = list[QWidget](), window.nextInFocusChain()
+    while widget is not None and widget is not window:
+        inside = top is window or top.isAncestorOf(widget)
+        seen = not widget.visibleRegion().isEmpty()
+        if inside and seen and takes_tab(widget) and widget.focusProxy() is None:
+            stops.append(widget)
+        widget = widget.nextInFocusChain()
+    found = []
+    for one, other in itertools.pairwise(stops):
+        here, there = (QRect(each.mapTo(window, QPoint()), each.size()) for each in (one, other))
+        shared = min(here.right(), there.right()) - max(here.left(), there.left())
+        back = abs(here.top() - there.top()) < 8 and there.right() < here.left()
+        if (there.bottom() < here.top() and shared > 0) or back:
+            parts = [QAccessible.queryAccessibleInterface(each) for each in (one, other)]
+            names = [part.text(Text.Name)[:40] for part in parts if part is not None]
+            found.append(f"Tab goes back from {' to '.join(names)}")
+    return found
 
 
 async def focus_faults(window: QWidget) -> list[str]:

@@ -48,7 +48,7 @@ from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.wording import say
 from tests.support import conversation_files as files
 from tests.support.contrast import contrast_faults
-from tests.support.heard import focus_faults, heard_faults
+from tests.support.heard import focus_faults, heard_faults, order_faults
 from tests.support.marked import mark, unmarked
 from tests.ui.looks import fill
 
@@ -256,7 +256,7 @@ class Walk:
             self.out += [(name, fault) for fault in foreign_words(window)]
             return
         if self.mode == "heard":
-            told = (*heard_faults(window), *await focus_faults(window))
+            told = (*heard_faults(window), *order_faults(window), *await focus_faults(window))
             self.out += [(name, fault) for fault in told]
             return
         if self.mode == "contrast":

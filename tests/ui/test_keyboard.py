@@ -8,10 +8,20 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QHBoxLayout,
+    QPushButton,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
 
 from headstart.assembly import App
 from headstart.core.servers import Connection
+from headstart.ui.kit.focus import in_reading_order
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, reply_done, stored_chats, use_sampling
 from tests.support.plain import plain
@@ -233,3 +243,25 @@ async def test_a_key_that_nobody_takes_goes_round_once(
         edit.setReadOnly(False)
         QApplication.sendEvent(window, press)
         assert app.window.composer.text() == "a"
+
+
+def test_areas_are_gone_through_as_they_stand(qtbot: QtBot) -> None:
+    place = QWidget()
+    qtbot.addWidget(place)
+    # Tab goes round: something stands before both
+    above = QPushButton("0", place)
+    last, first = QWidget(place), QWidget(place)
+    stops = [QPushButton("3", last), QComboBox(last), QPushButton("1", first), QSpinBox(first)]
+    # its list is a window of its own
+    stops[1].view()  # type: ignore[attr-defined]
+    row = QHBoxLayout(place)
+    row.addWidget(first)
+    row.addWidget(last)
+    in_reading_order(above, first, last)
+    place.show()
+    chain, widget = [], place.nextInFocusChain()
+    while widget is not None and widget is not place:
+        if widget in stops:
+            chain.append(widget)
+        widget = widget.nextInFocusChain()
+    assert chain == [stops[2], stops[3], stops[0], stops[1]]

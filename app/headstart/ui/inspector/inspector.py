@@ -48,6 +48,7 @@ from headstart.ui.inspector.tools_panel import ToolsPanel
 from headstart.ui.kit import theme
 from headstart.ui.kit.elided import ElidedButton
 from headstart.ui.kit.fields import choice_box, give_room, keep_wheel_away, take_typed
+from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.wording import say
 
 SERVER_WORDS = "inspector.host-answers"
@@ -192,6 +193,8 @@ class Inspector(QFrame):
                 _add_section(self._layout, fold)
             else:
                 self._layout.addWidget(fold)
+        above = (self.system, self.sampling.sliders["temperature"], self.thinking)
+        in_reading_order(*above, self.answer_format, *self.folds.values())
         self.folds["speculation"].reset.connect(lambda: self._follow("speculation"))
         self.prefix.summary_changed.connect(self.folds["prefix"].set_summary)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem, QStyle, QWidget
 
@@ -14,6 +16,8 @@ def in_lines(parent: QWidget, *widgets: QWidget) -> QWidget:
     layout = FlowLayout(place)
     for widget in widgets:
         layout.addWidget(widget)
+    for before, after in itertools.pairwise(widgets):
+        QWidget.setTabOrder(before, after)
     return place
 
 

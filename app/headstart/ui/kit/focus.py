@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QTabWidget, QWidget
 
 from headstart.ui.kit.mirrored import across
 
@@ -32,6 +32,26 @@ def stops_in(area: QWidget) -> list[QWidget]:
         return at.y() // 8, across(at.x(), one.width(), area.width())
 
     return sorted(found, key=place)
+
+
+def in_reading_order(*areas: QWidget) -> None:
+    """Have Tab go through areas as they stand, whatever was made first."""
+    before: QWidget | None = None
+    for area in areas:
+        for widget in (area, *area.findChildren(QWidget)):
+            by_tab = widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
+            # the list of a combo box is a window of its own
+            here = widget.window() is area.window() and widget.focusProxy() is None
+            if by_tab and here:
+                if before is not None:
+                    QWidget.setTabOrder(before, widget)
+                before = widget
+
+
+def tabs_first(tabs: QTabWidget) -> None:
+    """Have Tab reach the tabs before what is on them; after the last one was added."""
+    pages = [tabs.widget(number) for number in range(tabs.count())]
+    in_reading_order(tabs.tabBar(), *(page for page in pages if page is not None))
 
 
 def step_among(stops: Sequence[QWidget], focus: QWidget | None, forward: bool) -> bool:

@@ -6,6 +6,8 @@ Without a window around it (an error at the start) a sheet is a separate window.
 
 from __future__ import annotations
 
+import itertools
+
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
@@ -103,6 +105,9 @@ class Sheet(QDialog):
             # before the click reads a field
             button.pressed.connect(commit_focused)
             row.addWidget(button)
+        # Tab goes as they stand, in whatever order they were made
+        for before, after in itertools.pairwise((*left, *right)):
+            QWidget.setTabOrder(before, after)
         self.column.addLayout(row)
         return row
 

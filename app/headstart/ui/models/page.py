@@ -14,6 +14,7 @@ from headstart.core.hub.presence import presence
 from headstart.core.models.installed import InstalledModel
 from headstart.ui.kit import icons
 from headstart.ui.kit.elided import ElidedLabel
+from headstart.ui.kit.focus import tabs_first
 from headstart.ui.models.discover_view import DiscoverView
 from headstart.ui.models.downloads_view import DownloadRow, DownloadsView
 from headstart.ui.models.installed_view import InstalledView
@@ -50,6 +51,7 @@ class ModelsPage(QWidget):
             (self.downloads, say("models.downloads")),
         ):
             self.tabs.addTab(view, name)
+        tabs_first(self.tabs)
         # the running download, shown below the other tabs
         self.running = DownloadRow(self)
         self.running.hide()

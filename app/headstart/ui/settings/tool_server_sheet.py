@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from headstart.chat.tool_servers.shown import ShownToolServer
 from headstart.core.text.shown import shortened
 from headstart.core.tool_servers.state import ToolServerState
+from headstart.ui.kit.focus import tabs_first
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.switch import Switch
 from headstart.ui.kit.tips import plain_tip
@@ -114,6 +115,7 @@ class ToolServerSheet(Sheet):
         column.addLayout(brief)
         column.addWidget(about)
         self.tabs.addTab(page, say("settings.tools"))
+        tabs_first(self.tabs)
 
     # --- showing -------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.settings.schema import Preset, SavedPrompt, changed
+from headstart.ui.kit.focus import tabs_first
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
@@ -62,6 +63,7 @@ class LibraryWindow(Sheet):
         self.tabs = QTabWidget(self)
         self.tabs.addTab(self.prompts, say("shell.prompts"))
         self.tabs.addTab(self.presets, say("shell.presets"))
+        tabs_first(self.tabs)
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
         self.column.addWidget(self.tabs, 1)

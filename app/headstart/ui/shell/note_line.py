@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from headstart.ui.kit import icons
 from headstart.ui.kit.elided import ElidedButton, ElidedLabel
+from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.wording import say
 
@@ -105,6 +106,7 @@ class NoteLine(QFrame):
             link.clicked.connect(lambda: None)
             self._row.insertWidget(2 + len(self.links), link)
             self.links.append(link)
+        in_reading_order(*self.links, self.dismiss)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

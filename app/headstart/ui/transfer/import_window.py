@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.transfer.intake import ImportPlan, Result, State
 from headstart.core.text.locale import locale
+from headstart.ui.kit.focus import tabs_first
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
@@ -109,6 +110,7 @@ class ImportWindow(Sheet):
         self.tabs.tabBar().setDrawBase(False)
         self.tabs.addTab(self.chats, say("transfer.chats"))
         self.tabs.addTab(self.left_out, say("transfer.left-out"))
+        tabs_first(self.tabs)
 
     # --- display -------------------------------------------------------------------------
 
