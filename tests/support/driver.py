@@ -52,18 +52,17 @@ async def ask(app: App, text: str) -> Message:
 
 async def begin(app: App, text: str) -> None:
     """Type and press Send; returns once the words are stored and the reply is open."""
-    began: list[bool] = []
+    items = app.window.transcript.column.items
+    before = {one.message.id for one in items}
 
-    def note(writing: bool) -> None:
+    def replied() -> bool:
         # a short reply may be over before somebody looks
-        if writing:
-            began.append(True)
+        shown = [one.message for one in app.window.transcript.column.items]
+        return any(one.role is Role.ASSISTANT and one.id not in before for one in shown)
 
-    app.controllers.reply.writing_changed.connect(note)
     app.window.composer.set_text(text)
     app.window.composer.button.click()
-    await until(lambda: began or app.window.banner.isVisible())
-    app.controllers.reply.writing_changed.disconnect(note)
+    await until(lambda: app.controllers.reply.writing or app.window.banner.isVisible() or replied())
     await app.controllers.settle()
 
 

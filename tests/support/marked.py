@@ -24,7 +24,7 @@ from headstart.ui import wording as window_words
 OPEN, CLOSE = "⟦", "⟧"
 # names of programs and people, keys, code, units, and what the walk itself wrote
 NAMES = re.compile(
-    r"Headstart|Hugging Face|LM Studio|Ollama|GPT4All|GGUF|MLX|SmolLM2.*|Law|https?://.*"
+    r"Headstart|Headstart [\d.]+, Python .*|Hugging Face|LM Studio|Ollama|GPT4All|GGUF|MLX|SmolLM2.*|Law|https?://.*"
     r"|b?f16|q8_0|Q\d_\w+|llama|apache-2\.0|A|Prime checker in Python"
     r"|[\d\W]*(B|kB|MB|GB|s|min|h|M|k|%|px)?[\d\W]*"
     r"|((Ctrl|Shift|Alt|Esc|Tab|Enter|Del|Up|Down|Home|End|F\d+)[+, ]{0,2}\S?)+"
