@@ -149,7 +149,7 @@ def test_a_line_says_what_a_call_came_to(view: TranscriptView) -> None:
     assert words[2][3] == "20 MB · 2.0 s"
     assert words[3] == ("foreign", "", "You denied it", "")
     for box in widget.body.calls.values():
-        assert box.head.accessibleName().startswith(box.head.words[0])
+        assert plain(box.head.accessibleName()).startswith(plain(box.head.words[0]))
     alone = shown(view, reply((ToolCallPart("1", "calculate", '{"term": "1'),)))
     assert plain(alone.body.calls[1].head.words[2]) == "Interrupted: it has no result"
 

@@ -63,6 +63,7 @@ def _far(one: int, other: int) -> bool:
 
 def both(qapp: QApplication, picture: Callable[[], QImage]) -> tuple[Runs, Runs]:
     """The runs of a picture, and those of the mirrored one, turned back."""
+    qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
     usual = runs(picture())
     qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     mirrored = runs(picture().flipped(Qt.Orientation.Horizontal))

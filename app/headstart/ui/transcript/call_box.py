@@ -27,7 +27,7 @@ from headstart.core.chats.sections import CallState, ShownCall
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.accessible import Spoken, be, be_fold
 from headstart.ui.kit.joining import sentences
-from headstart.ui.kit.mirrored import draw_words, forward_icon, visual
+from headstart.ui.kit.mirrored import across, draw_words, forward_icon, visual
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.tool_names import about_tool, tool_title
 from headstart.ui.transcript.call_text import CallText
@@ -209,8 +209,9 @@ class CallBox(QWidget):
             hint = self.stop_button.sizeHint()
             right = width - hint.width() - _GAP
             top = (row - hint.height()) // 2
-            self.stop_button.setGeometry(right, top, hint.width(), hint.height())
-        self.head.setGeometry(0, 0, right, row)
+            left = across(right, hint.width(), width)
+            self.stop_button.setGeometry(left, top, hint.width(), hint.height())
+        self.head.setGeometry(across(0, right, width), 0, right, row)
         y = row
         if self.asks:
             y = self._place_about(y + _GAP, inner)
@@ -219,9 +220,9 @@ class CallBox(QWidget):
         else:
             self.arguments.hide()
             self.result.hide()
-            self._place_whole(y, False)
+            self._place_whole(y, inner, False)
         if self.asks:
-            y = self._place_answers(y + _GAP, inner)
+            y = self._place_answers(y + _GAP, width)
         return y + (_PAD if y > row else 0)
 
     def _place_about(self, y: int, width: int) -> int:
@@ -241,10 +242,10 @@ class CallBox(QWidget):
             y = self.arguments.place(_PAD, y, width)
         if not self.call.result:
             self.result.hide()
-            return self._place_whole(y, False)
-        return self._place_whole(self.result.place(_PAD, y + _GAP, width), True)
+            return self._place_whole(y, width, False)
+        return self._place_whole(self.result.place(_PAD, y + _GAP, width), width, True)
 
-    def _place_whole(self, y: int, shown: bool) -> int:
+    def _place_whole(self, y: int, width: int, shown: bool) -> int:
         """Place the button that opens a result which was shortened."""
         whole = self.call.whole
         if shown and whole is not None and self.whole_button is None:
@@ -258,7 +259,8 @@ class CallBox(QWidget):
         if not shown:
             return y
         hint = self.whole_button.sizeHint()
-        self.whole_button.setGeometry(_PAD, y + _GAP, hint.width(), hint.height())
+        left = across(_PAD, hint.width(), width + 2 * _PAD)
+        self.whole_button.setGeometry(left, y + _GAP, hint.width(), hint.height())
         return y + _GAP + hint.height()
 
     def _open_whole(self) -> None:
@@ -267,16 +269,17 @@ class CallBox(QWidget):
 
     def _place_answers(self, y: int, width: int) -> int:
         """The answers in a row, the denial at its end; in two rows where there is no room."""
-        x, lower = _PAD, y
+        x, lower, end = _PAD, y, width - _PAD
         for permission, button in self.answers.items():
             if button.isHidden():
                 continue
             hint = button.sizeHint()
-            if x + hint.width() > _PAD + width:
+            if x + hint.width() > end:
                 x, y = _PAD, lower + _GAP
             elif permission is Permission.DENIED:
-                x = _PAD + width - hint.width()
-            button.setGeometry(x, y, hint.width(), hint.height())
+                x = end - hint.width()
+            left = across(x, hint.width(), width)
+            button.setGeometry(left, y, hint.width(), hint.height())
             x += hint.width() + _GAP
             lower = y + hint.height()
         return lower

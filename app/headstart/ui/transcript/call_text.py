@@ -13,6 +13,7 @@ from headstart.core.chats.parts import Origin, OriginRun
 from headstart.core.text.units import spans_in_units
 from headstart.ui.kit import theme
 from headstart.ui.kit.joining import titled
+from headstart.ui.kit.mirrored import across
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.wording import say
@@ -70,7 +71,9 @@ class CallText:
         self.more.setVisible(self._folds)
         if self._folds:
             hint = self.more.sizeHint()
-            self.more.setGeometry(left - 4, y + 2, min(width, hint.width()), hint.height())
+            wide = min(width, hint.width())
+            begin = across(left - 4, wide, width + 2 * left)
+            self.more.setGeometry(begin, y + 2, wide, hint.height())
             y += hint.height() + 2
         return y
 
