@@ -17,6 +17,7 @@ from headstart.ui.kit import languages
 _PLAIN = str.maketrans({own: said for said, own in LETTERS.items()})
 _ACCENTS = str.maketrans(LETTERS)
 _TAIL = re.compile(r"(?: ~)+$")
+_WHOLE = re.compile(r"\[(.*?)(?: ~)+\]", re.DOTALL)
 
 
 def plain(text: str) -> str:
@@ -36,6 +37,9 @@ def plain(text: str) -> str:
             found[-1] += f"[{inner}]" if tail is None else inner[: tail.start()]
         else:
             found[-1] += sign
+    if open_at and (whole := _WHOLE.fullmatch(text)) is not None:
+        # a fact in it has a bracket of its own
+        return whole[1].translate(_PLAIN)
     return "[".join(found).translate(_PLAIN)
 
 
