@@ -23,6 +23,7 @@ from headstart.ui.kit.focus import stops_in
 from headstart.ui.kit.switch import Switch
 from headstart.ui.shell.greeting import EXAMPLES, ExampleCard
 from headstart.ui.shell.palette import Palette
+from headstart.ui.transcript.branch_panel import BranchPanel
 from headstart.ui.transcript.call_box import CallBox
 from tests.conftest import OpenApp, until
 from tests.ui.looks import fill
@@ -107,6 +108,12 @@ async def test_rows_of_lists(qapp: QApplication, running: OpenApp) -> None:
         app.window.open_chat(chat)
         await app.controllers.settle()
         assert_rows_are_mirrored(qapp, app.window.sidebar.view, 8)
+        app.window.commands.run("chat.branches")
+        await app.controllers.settle()
+        panel = app.window.findChild(BranchPanel)
+        assert panel is not None
+        await until(lambda: panel.list.model().rowCount() > 4)
+        assert_rows_are_mirrored(qapp, panel.list, 5)
         app.window.commands.run("app.palette")
         palette = app.window.findChild(Palette)
         assert palette is not None

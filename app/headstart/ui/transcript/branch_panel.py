@@ -48,10 +48,11 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.tree import TreeNode
 from headstart.core.chats.tree_rows import TreeRow, branches_of, rows_of
 from headstart.core.chats.values import Role
-from headstart.core.text.shown import isolated, shortened
+from headstart.core.text.shown import in_window_order, shortened
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.focus_ring import OWN_FOCUS
 from headstart.ui.kit.joining import commas
+from headstart.ui.kit.mirrored import draw_words, is_mirrored, turned
 from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.when import when_text
 from headstart.ui.wording import say
@@ -126,12 +127,17 @@ class BranchDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_ground(painter, area.adjusted(8, 0, -8, 0), option.state)
+        painter.save()
+        if is_mirrored():
+            painter.translate(area.left() + area.right() + 1, 0)
+            painter.scale(-1, 1)
         _paint_lines(painter, area, row)
+        painter.restore()
         left = _x(area, row.depth) + 12
         right = area.right() - 16
         if over:
             for name, place in self._buttons(area, row):
-                icons.icon(name).paint(painter, place)
+                icons.icon(name).paint(painter, turned(place, area))
                 right = min(right, place.left() - 8)
         weight = QFont.Weight.Medium if chosen else QFont.Weight.Normal
         font = theme.text_font(theme.TEXT_SIZE, weight)
@@ -142,13 +148,13 @@ class BranchDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.ink if row.node.shown else colours.quiet))
         elide, room = Qt.TextElideMode.ElideRight, right - left
         words = line.elidedText(words_of(row.node), elide, room)
-        painter.drawText(left, top + line.ascent(), isolated(words))
+        draw_words(painter, QRect(left, top, room, line.height()), words, area)
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
         facts = commas(filter(None, (who_of(row.node), when_text(row.node.created_at))))
-        painter.drawText(
-            left, top + line.height() + 1 + few.ascent(), few.elidedText(facts, elide, room)
-        )
+        lower = QRect(left, top + line.height() + 1, room, few.height())
+        facts = in_window_order(few.elidedText(facts, elide, room))
+        draw_words(painter, lower, facts, area)
         painter.restore()
 
     def editorEvent(
@@ -183,7 +189,7 @@ class BranchDelegate(QStyledItemDelegate):
     def button_at(self, point: QPoint, area: QRect, index: Index) -> str:
         """The button at a point of a row; "" for none."""
         for name, place in self._buttons(area, index.data(_ROW)):
-            if place.adjusted(-5, -6, 5, 6).contains(point):
+            if turned(place, area).adjusted(-5, -6, 5, 6).contains(point):
                 return name
         return ""
 
