@@ -39,6 +39,9 @@ class _Words(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if not format_spec:
+            if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1_000:
+                # in the digits of all other numbers; a year or a port is a name
+                return locale().number(value)
             return isolated(str(value)) if reads_from_right() else str(value)
         if format_spec in _HALVES:
             return self._half(str(value), _HALVES[format_spec])
