@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import time
 from collections import deque
@@ -14,10 +13,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jeepney import DBusAddress, HeaderFields, MatchRule, Message, MessageType, new_method_call
+from jeepney import (
+    DBusAddress,
+    DBusErrorResponse,
+    HeaderFields,
+    MatchRule,
+    Message,
+    MessageType,
+    new_method_call,
+)
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
+from jeepney.wrappers import unwrap_msg
 
 from tests.support.screen import Screen, missing_tools, screen, wait_for
+from tests.support.session_bus import session_bus
 
 _LAUNCHERS = ("/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher")
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
@@ -125,7 +134,8 @@ class Bus:
     def __init__(self, session: str) -> None:
         with open_dbus_connection(session) as connection:
             place = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus")
-            address = connection.send_and_get_reply(new_method_call(place, "GetAddress")).body[0]
+            answer = connection.send_and_get_reply(new_method_call(place, "GetAddress"))
+            address = unwrap_msg(answer)[0]
         self._asking = open_dbus_connection(address)
         self._hearing = open_dbus_connection(address)
         rule = MatchRule(type="signal", interface=_EVENT, member="Announcement")
@@ -177,26 +187,28 @@ def desktop(home: Path) -> Iterator[tuple[Screen, Bus]]:
     runtime.mkdir(mode=0o700)
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "HOME": str(home)}
     environment |= {"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "LANG": "C.UTF-8"}
-    started = subprocess.run(
-        ["dbus-daemon", "--session", "--fork", "--print-address=1", "--print-pid=1"],
-        env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    address, process = started.stdout.split()
-    environment["DBUS_SESSION_BUS_ADDRESS"] = address
     launcher = next(one for one in _LAUNCHERS if Path(one).exists())
-    try:
-        with screen(environment) as shown:
-            buses = subprocess.Popen(
-                [launcher, "--launch-immediately"], env=shown.environment,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            try:
-                time.sleep(1)
-                with contextlib.closing(Bus(address)) as bus:
-                    wait_for(lambda: bus.programs() is not None, 20)
-                    yield shown, bus
-            finally:
-                buses.terminate()
-                buses.wait(10)
-    finally:
-        os.kill(int(process), signal.SIGTERM)
+    with session_bus(environment) as (address, found), screen(found) as shown:
+        buses = subprocess.Popen(
+            [launcher, "--launch-immediately"], env=shown.environment,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            with contextlib.closing(_bus(address)) as bus:
+                wait_for(lambda: bus.programs() is not None, 20)
+                yield shown, bus
+        finally:
+            buses.terminate()
+            buses.wait(10)
+
+
+def _bus(session: str) -> Bus:
+    """The accessibility bus, once its launcher has it."""
+    until = time.monotonic() + 20
+    while True:
+        try:
+            return Bus(session)
+        except (DBusErrorResponse, OSError, LookupError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)

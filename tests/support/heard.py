@@ -49,6 +49,13 @@ _ROLES: dict[type[QWidget], set[QAccessible.Role]] = {
 }  # fmt: skip
 
 
+def face(widget: QWidget) -> QAccessibleInterface:
+    """A widget as a screen reader gets it."""
+    found = QAccessible.queryAccessibleInterface(widget)
+    assert found is not None
+    return found
+
+
 def heard_faults(window: QWidget) -> list[str]:
     """Parts without a name, a role or a place in the tree."""
     top = in_front(window)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.screen import Screen, missing_tools, screen, wait_for
+from tests.support.session_bus import session_bus
 
 TOOLS = ("ibus-daemon", "ibus", "dbus-daemon", "gsettings")
 # engines that begin with letters of their own only when they are told to
@@ -64,19 +63,10 @@ def ibus(home: Path) -> Iterator[Composing]:
     }  # fmt: skip
     hidden = ("PYTHONPATH", "VIRTUAL_ENV", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
     environment = {key: value for key, value in os.environ.items() if key not in hidden} | own
-    started = subprocess.run(
-        ["dbus-daemon", "--session", "--fork", "--print-address=1", "--print-pid=1"],
-        env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    address, process = started.stdout.split()
-    environment["DBUS_SESSION_BUS_ADDRESS"] = address
-    try:
-        with screen(environment) as shown:
-            shown.begin("ibus-daemon", "-d", "-r", "--emoji-extension", "disable")
-            wait_for(lambda: shown.do("ibus", "list-engine"), 20)
-            try:
-                yield Composing(shown)
-            finally:
-                shown.do("ibus", "exit")
-    finally:
-        os.kill(int(process), signal.SIGTERM)
+    with session_bus(environment) as (_address, found), screen(found) as shown:
+        shown.begin("ibus-daemon", "-d", "-r", "--emoji-extension", "disable")
+        wait_for(lambda: shown.do("ibus", "list-engine"), 20)
+        try:
+            yield Composing(shown)
+        finally:
+            shown.do("ibus", "exit")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QAbstractItemView, QWidget
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractItemView
 
 from headstart.assembly import App
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chats
+from tests.support.heard import face
 from tests.support.plain import plain
 from tests.ui.looks import fill
 
@@ -23,12 +24,6 @@ def heard() -> Iterator[None]:
     QAccessible.setActive(True)
     yield
     QAccessible.setActive(False)
-
-
-def face(widget: QWidget) -> QAccessibleInterface:
-    found = QAccessible.queryAccessibleInterface(widget)
-    assert found is not None
-    return found
 
 
 def names(view: QAbstractItemView) -> list[str]:

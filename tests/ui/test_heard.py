@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QAccessible
 
 from headstart.assembly import App
 from headstart.core.chats.sections import ReplySections, SaidText
@@ -18,6 +17,7 @@ from headstart.ui.transcript import spoken
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.spoken import SpokenReply
 from tests.conftest import OpenApp, until
+from tests.support.heard import face
 from tests.support.plain import plain, plain_all
 from tests.ui.looks import fill
 
@@ -29,12 +29,6 @@ def heard() -> Iterator[None]:
     QAccessible.setActive(True)
     yield
     QAccessible.setActive(False)
-
-
-def face(widget: QWidget) -> QAccessibleInterface:
-    found = QAccessible.queryAccessibleInterface(widget)
-    assert found is not None
-    return found
 
 
 async def shown_blocks(app: App) -> list[TextBlock]:
