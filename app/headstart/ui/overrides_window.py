@@ -36,10 +36,10 @@ from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import (
     ResetButton,
     give_room,
-    in_tab_order,
     keep_wheel_away,
     number_box,
 )
+from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.wrapping import TextEdit
@@ -113,7 +113,7 @@ class OverridesWindow(Sheet):
             form.addRow(say("window.whole-documents"), self.documents)
         self.column.addWidget(word)
         self.column.addWidget(_scrolled(form, self), 1)
-        in_tab_order(
+        in_reading_order(
             self.prompt, *self._order[: self._early], self.draft, *self._order[self._early :]
         )
         keep_wheel_away(self)

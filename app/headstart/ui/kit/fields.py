@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
@@ -195,12 +194,6 @@ def keep_wheel_away(panel: QWidget) -> None:
         for control in panel.findChildren(kind):
             control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             control.installEventFilter(guard)
-
-
-def in_tab_order(*widgets: QWidget) -> None:
-    """Have the Tab key visit the widgets in this order, not in that of their creation."""
-    for before, after in itertools.pairwise(widgets):
-        QWidget.setTabOrder(before, after)
 
 
 def give_room(panel: QWidget) -> None:

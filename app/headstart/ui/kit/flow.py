@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem, QStyle, QWidget
+
+from headstart.ui.kit.focus import in_reading_order
 
 _GAP = 8
 
@@ -16,8 +16,7 @@ def in_lines(parent: QWidget, *widgets: QWidget) -> QWidget:
     layout = FlowLayout(place)
     for widget in widgets:
         layout.addWidget(widget)
-    for before, after in itertools.pairwise(widgets):
-        QWidget.setTabOrder(before, after)
+    in_reading_order(*widgets)
     return place
 
 

@@ -6,8 +6,6 @@ Without a window around it (an error at the start) a sheet is a separate window.
 
 from __future__ import annotations
 
-import itertools
-
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
@@ -26,7 +24,7 @@ from PySide6.QtWidgets import (
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.composing import commit_focused
 from headstart.ui.kit.elided import ElidedLabel
-from headstart.ui.kit.focus import focus_by_tab, takes_tab
+from headstart.ui.kit.focus import focus_by_tab, in_reading_order, takes_tab
 from headstart.ui.kit.hover import settle_hover
 from headstart.ui.wording import say
 
@@ -106,8 +104,7 @@ class Sheet(QDialog):
             button.pressed.connect(commit_focused)
             row.addWidget(button)
         # Tab goes as they stand, in whatever order they were made
-        for before, after in itertools.pairwise((*left, *right)):
-            QWidget.setTabOrder(before, after)
+        in_reading_order(*left, *right)
         self.column.addLayout(row)
         return row
 

@@ -28,7 +28,7 @@ from headstart.core.told import told
 from headstart.ui.kit import icons
 from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.elided import ElidedLabel
-from headstart.ui.kit.fields import in_tab_order
+from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.kit.token_row import TokenRow
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.results import parameters_text
@@ -195,7 +195,7 @@ class DetailsView(QFrame):
         """Set the tab order to the reading order, not the order of creation."""
         boxes = [box for box, _ in self._companions]
         token = self.token
-        in_tab_order(
+        in_reading_order(
             self.card_button, self._page, token.field, token.use, token.forget,
             *self.variants.buttons, *boxes, self.drafts.button, *self.drafts.buttons,
         )  # fmt: skip

@@ -18,7 +18,7 @@ from headstart.ui.composer.queued import QueuedRows
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.kit import theme
-from headstart.ui.kit.fields import in_tab_order
+from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.shell.greeting import Greeting
 from headstart.ui.shell.header import Header
 from headstart.ui.shell.note_line import NoteLine
@@ -100,7 +100,7 @@ class Shell(QMainWindow):
         layout.addWidget(self.inspector)
         self.setCentralWidget(body)
         # reading order: from left to right, and down
-        in_tab_order(
+        in_reading_order(
             *self.sidebar.tab_order(),
             *self.header.tab_order(),
             *self.greeting.cards,
