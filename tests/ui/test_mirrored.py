@@ -4,6 +4,7 @@ one: rows of lists, cards, switches, the line of a call."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QRect, Qt
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QHBoxLayout,
+    QListView,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -19,10 +21,13 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from headstart.core.chats.sections import CallState, ShownCall
+from headstart.core.serving.line import LineState, ServedLine
 from headstart.ui.kit.focus import stops_in
 from headstart.ui.kit.switch import Switch
+from headstart.ui.settings.request_table import COLUMNS, RequestTable
 from headstart.ui.shell.greeting import EXAMPLES, ExampleCard
 from headstart.ui.shell.palette import Palette
+from headstart.ui.sidebar.search_results import ResultsView
 from headstart.ui.transcript.branch_panel import BranchPanel
 from headstart.ui.transcript.call_box import CallBox
 from tests.conftest import OpenApp, until
@@ -119,6 +124,46 @@ async def test_rows_of_lists(qapp: QApplication, running: OpenApp) -> None:
         assert palette is not None
         await until(lambda: palette.list.model().rowCount() > 6)
         assert_rows_are_mirrored(qapp, palette.list, 7)
+
+
+async def test_rows_of_models_and_findings(qapp: QApplication, running: OpenApp) -> None:
+    async with running() as app:
+        await fill(app)
+        app.window.sidebar.search.setText("prime")
+        found = app.window.findChild(ResultsView)
+        assert found is not None
+        await until(lambda: found.isVisible() and found.model().rowCount() > 1)
+        assert_rows_are_mirrored(qapp, found, 2)
+        app.window.commands.run("models.show")
+        page = app.window.pages.models
+        assert page is not None
+        await app.controllers.settle()
+        for tab, least in ((0, 4), (1, 1)):
+            page.tabs.setCurrentIndex(tab)
+            await app.controllers.settle()
+            lists = [one for one in page.findChildren(QListView) if one.isVisible()]
+            await until(lambda lists=lists: bool(lists and lists[0].model().rowCount()))
+            assert_rows_are_mirrored(qapp, lists[0], least)
+
+
+def test_the_bar_of_a_request(qapp: QApplication, qtbot: QtBot) -> None:
+    place = QWidget()
+    qtbot.addWidget(place)
+    table = RequestTable(place)
+    place.resize(900, 200)
+    table.setGeometry(0, 0, 900, 200)
+    done = ServedLine(1, 0, "Codex", "x", LineState.DONE, prompt=9, reused=3)
+    table.show_lines([done, ServedLine(2, 0, "pi", "x", LineState.PROCESSING, prompt=9, done=3)])
+    place.show()
+    table.horizontalHeader().setMinimumSectionSize(140)
+    column = COLUMNS.index("reused")
+    view = table.viewport()
+    for row in range(2):
+        area = partial(table.visualRect, table.model().index(row, column))
+        usual, mirrored = both(qapp, lambda area=area: of_widget(view, area()))  # type: ignore[misc]
+        # the bar, and a number that it does not touch
+        assert len(usual) == 2 - row
+        assert alike(usual, mirrored), (usual, mirrored)
 
 
 def test_cards_and_switches(qapp: QApplication, qtbot: object) -> None:

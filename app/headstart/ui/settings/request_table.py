@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from headstart.core.serving.line import LineState, ServedLine
 from headstart.core.text.locale import locale
 from headstart.ui.kit import theme
+from headstart.ui.kit.mirrored import turned
 from headstart.ui.kit.when import when_text
 from headstart.ui.wording import say
 
@@ -126,7 +127,10 @@ class RequestTable(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setStretchLastSection(True)
+        # a stretched section is cut where the others leave too little, and nothing scrolls to it
+        self._last = len(COLUMNS) - 1
+        header.setSectionResizeMode(self._last, QHeaderView.ResizeMode.Fixed)
+        header.sectionResized.connect(lambda column: self._fill() if column < self._last else None)
         theme.follow(self._measure)
 
     def show_lines(self, lines: Sequence[ServedLine]) -> None:
@@ -148,7 +152,19 @@ class RequestTable(QTableView):
         row = self.currentIndex().row()
         return self.rows.lines[row] if 0 <= row < len(self.rows.lines) else None
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Give the last column what the others leave, and at least the width of its head."""
+        header = self.horizontalHeader()
+        wanted = header.sectionSizeHint(self._last)
+        rest = self.viewport().width() - header.sectionPosition(self._last)
+        header.resizeSection(self._last, max(wanted, rest))
+
     def _measure(self) -> None:
+        self._fill()
         height = theme.px(_ROW)
         self.verticalHeader().setDefaultSectionSize(height)
         count = min(max(len(self.rows.lines), 1), _MOST_ROWS)
@@ -174,14 +190,14 @@ class ReusedBar(QStyledItemDelegate):
         area: QRect = option.rect
         width, height = theme.px(_BAR), theme.px(_BAR_HEIGHT)
         bar = QRect(area.left() + 6, area.center().y() - height // 2, width, height)
+        done = QRect(bar.topLeft(), QSize(round(width * min(1.0, share)), height))
         painter.save()
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(QColor(colours.line))
-        painter.drawRoundedRect(bar, height / 2, height / 2)
-        bar.setWidth(round(width * min(1.0, share)))
+        painter.drawRoundedRect(turned(bar, area), height / 2, height / 2)
         painter.setBrush(QColor(colours.accent))
-        painter.drawRoundedRect(bar, height / 2, height / 2)
+        painter.drawRoundedRect(turned(done, area), height / 2, height / 2)
         painter.restore()
 
 
@@ -201,9 +217,8 @@ def shown(line: ServedLine, column: str) -> str:
             # the bar stands before it
             return numbers.number(line.reused) if line.prompt and not line.under_way else ""
         case "first":
-            return (
-                "" if line.first_seconds is None else f"{numbers.number(line.first_seconds, 1)} s"
-            )
+            seconds = line.first_seconds
+            return "" if seconds is None else say("transcript.short-time", seconds=seconds)
         case "speed":
             return "" if line.speed is None else numbers.number(line.speed, 0)
         case _:
