@@ -43,7 +43,7 @@ from headstart.ui.kit.error_window import ErrorWindow
 from tests.faults.outcome import Outcome, Row, sound
 from tests.support.blank_blocks import blank_blocks
 from tests.support.driver import use_sampling
-from tests.support.walk import visible
+from tests.support.fits import visible
 from tests.ui.looks import fill
 
 SECONDS = 900

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -25,66 +25,38 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QAccessible, QCursor, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QAbstractItemView,
-    QAbstractScrollArea,
-    QAbstractSlider,
-    QAbstractSpinBox,
-    QComboBox,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
     QScrollArea,
-    QScrollBar,
     QWidget,
 )
 
 from headstart.assembly import App, close_app, open_app
+from headstart.core.serving.line import LineState, ServedLine, Totals
 from headstart.core.serving.setups import SETUPS
 from headstart.core.text.languages import LANGUAGES
+from headstart.core.told import told
 from headstart.home import Home
 from headstart.launch import make_application
-from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.sheet import sheet_over
-from headstart.ui.wording import say
 from tests.support import conversation_files as files
 from tests.support.contrast import contrast_faults
+from tests.support.fits import faults, in_transcript, name_of, visible
 from tests.support.heard import focus_faults, heard_faults, order_faults
 from tests.support.marked import mark, unmarked
 from tests.ui.looks import fill
 
 # most levels of a colour by which an edge that is blended twice differs
 _BLENDED = 24
+# pictures that are taken until two are alike
+_LOOKS = 30
 SIZES = ((720, 480), (1024, 700), (1366, 768), (1440, 900), (1920, 1080))
-CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox, QAbstractSlider,
-            QPlainTextEdit, QAbstractItemView)  # fmt: skip
 Found = tuple[str, str]
-# marks of direction around a name
-_MARKS = {ord(one): None for one in "\u200f\u2066\u2067\u2068\u2069"}
-
-
-def visible(window: QWidget) -> Iterator[QWidget]:
-    """Widgets that a user sees: of a window with a sheet over it, the sheet's."""
-    top = sheet_over(window) or window
-    for widget in top.findChildren(QWidget):
-        if widget.isVisible() and widget.width() and widget.height():
-            yield widget
-
-
-def faults(window: QWidget) -> list[str]:
-    """Controls that are cut, off the screen or without a name."""
-    found = []
-    for widget in visible(window):
-        if isinstance(widget, QScrollBar) or widget.objectName().startswith("qt_"):
-            continue
-        name = _name(widget)
-        if isinstance(widget, (*CONTROLS, QLabel)):
-            if _off(widget, window):
-                found.append(f"off the screen: {name}")
-            elif _cut(widget):
-                found.append(f"cut: {name}")
-        if isinstance(widget, CONTROLS) and not _is_named(widget):
-            found.append(f"unnamed: {name}")
-    return found
+_AT = 1_764_000_000_000
+_REQUESTS = (
+    ServedLine(1, _AT, "Codex", "SmolLM2", LineState.DONE, 9_702, 9_702, 9_000, 0, 9_000, 702, 40,
+               1.5, 0.31, 31.4, 20, 15, told("message-changed-unquoted", number=3)),
+    ServedLine(2, _AT, "OpenCode", "SmolLM2", LineState.PROCESSING, prompt=200, done=50),
+)  # fmt: skip
+_TOTALS = Totals(2, 9_902, 9_000, 12.0)
 
 
 # names that are the same in every language
@@ -94,93 +66,12 @@ _NAMES = {one.name for one in LANGUAGES} | {one.name for one in SETUPS} | {"app:
 def foreign_words(window: QWidget) -> list[str]:
     """Words that come from no table, in a window whose tables are marked."""
     return [
-        f"in no table: {text[:80]!r} of {_name(widget)}"
+        f"in no table: {text[:80]!r} of {name_of(widget)}"
         for widget in visible(window)
-        if not _in_transcript(widget)
+        if not in_transcript(widget)
         for text in unmarked(widget)
         if text not in _NAMES
     ]
-
-
-def _name(widget: QWidget) -> str:
-    said = widget.accessibleName()
-    if not said and isinstance(widget, QAbstractButton | QLabel | QLineEdit):
-        said = widget.text()
-    inside = widget.parentWidget()
-    return f"{type(widget).__name__} {str(said)[:60]!r} in {type(inside).__name__}"
-
-
-def _is_named(widget: QWidget) -> bool:
-    inside = widget.parentWidget()
-    if isinstance(inside, QAbstractSpinBox | QComboBox | QAbstractItemView):
-        # a field's own editor is read as the field
-        return True
-    if widget.accessibleName():
-        return True
-    return isinstance(widget, QAbstractButton) and bool(widget.text().strip())
-
-
-def _off(widget: QWidget, window: QWidget) -> bool:
-    """Wider than what is around it; or lower, where nothing scrolls there."""
-    area = widget.parentWidget()
-    scrolls = False
-    while area is not None and not area.isWindow():
-        around = area.parentWidget()
-        if around is not None:
-            inside = QRect(widget.mapTo(area, QPoint()), widget.size())
-            scrolling = around.parentWidget()
-            if isinstance(scrolling, QScrollArea) and scrolling.viewport() is around:
-                scrolls = True
-                left = area.mapTo(around, QPoint()).x() + inside.left()
-                if left < -1 or left + inside.width() > around.width() + 1:
-                    return True
-            elif isinstance(area, QAbstractItemView):
-                return False
-        area = around
-    place = QRect(widget.mapTo(window, QPoint()), widget.size())
-    room = window.rect().adjusted(-1, -1, 1, 1)
-    if _in_transcript(widget):
-        # messages that are scrolled away are laid out when they come back
-        view = _view_of(widget, window)
-        near = view.top() <= place.bottom() and place.top() <= view.bottom()
-        return near and (place.left() < room.left() or place.right() > room.right())
-    if scrolls:
-        return place.left() < room.left() or place.right() > room.right()
-    return not room.contains(place)
-
-
-def _view_of(widget: QWidget, window: QWidget) -> QRect:
-    """The place of the transcript's view around a part of it."""
-    around = widget.parentWidget()
-    while around is not None and not isinstance(around, QAbstractScrollArea):
-        around = around.parentWidget()
-    return window.rect() if around is None else QRect(around.mapTo(window, QPoint()), around.size())
-
-
-def _in_transcript(widget: QWidget) -> bool:
-    around: QWidget | None = widget
-    while around is not None:
-        names = say("transcript.messages"), say("transcript.conversation")
-        if around.accessibleName() in names:
-            return True
-        around = around.parentWidget()
-    return False
-
-
-def _cut(widget: QWidget) -> bool:
-    """Its words do not fit, and nothing tells them."""
-    if widget.toolTip():
-        return False
-    if isinstance(widget, ElidedLabel):
-        return widget.text().translate(_MARKS) != widget.full_text.translate(_MARKS)
-    if isinstance(widget, QLabel) and widget.text() and widget.pixmap().isNull():
-        if widget.wordWrap():
-            return widget.heightForWidth(widget.width()) > widget.height() + 2
-        return widget.sizeHint().width() > widget.width() + 1
-    if isinstance(widget, QAbstractButton) and widget.text() and type(widget).__module__ != "":
-        words = widget.text().replace("&", "").translate(_MARKS)
-        return widget.fontMetrics().horizontalAdvance(words) > widget.width()
-    return False
 
 
 def remains(window: QWidget) -> list[str]:
@@ -190,13 +81,13 @@ def remains(window: QWidget) -> list[str]:
         there = widget.rect().contains(widget.mapFromGlobal(QCursor.pos()))
         hovered = widget.underMouse() and not there
         if widget.isVisible() and (hovered or widget.hasFocus() or widget.isDown()):
-            found.append(f"remains: {_name(widget)}")
+            found.append(f"remains: {name_of(widget)}")
     return found
 
 
 async def stale(window: QWidget) -> list[str]:
     """Places that show what is not so any more: nothing told Qt to paint them."""
-    shown = _on_screen(window)
+    shown = await _at_rest(window)
     for widget in (window, *window.findChildren(QWidget)):
         widget.update()
     await asyncio.sleep(0.03)
@@ -206,7 +97,7 @@ async def stale(window: QWidget) -> list[str]:
     for widget in reversed([*visible(window)]):
         area = QRect(widget.mapTo(window, QPoint()), widget.size())
         if not isinstance(widget, QScrollArea) and differ(shown.copy(area), painted.copy(area)):
-            return [f"stale: {_name(widget)}"]
+            return [f"stale: {name_of(widget)}"]
     return ["stale: somewhere"]
 
 
@@ -231,6 +122,17 @@ def _pixels(image: QImage) -> npt.NDArray[np.int16]:
     plain = image.convertToFormat(QImage.Format.Format_RGB32)
     size = plain.height(), plain.width(), 4
     return np.frombuffer(plain.constBits(), np.uint8).reshape(size).astype(np.int16)
+
+
+async def _at_rest(window: QWidget) -> QImage:
+    """A picture of the window in which nothing is on its way any more: code gets its colours."""
+    shown = _on_screen(window)
+    for _ in range(_LOOKS):
+        await asyncio.sleep(0.03)
+        before, shown = shown, _on_screen(window)
+        if not differ(before, shown):
+            break
+    return shown
 
 
 def _on_screen(window: QWidget) -> QImage:
@@ -308,6 +210,9 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
         settings(name)()
         await walk.look(f"settings {name}")
         await walk.leave()
+    window.settings.open("server").server.show_requests(_REQUESTS, _TOTALS)
+    await walk.look("requests")
+    await walk.leave()
     run("models.show")
     page = window.pages.models
     assert page is not None

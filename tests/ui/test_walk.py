@@ -79,6 +79,15 @@ def test_text_twice_as_large_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert _walk(tmp_path / "found.json", "1", "1024x700", "1366x768") == []
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize("language", ["de", "fr", "uk", "pl", "ja", "ar"])
+def test_long_words_twice_as_large_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setenv("WALK_TEXT", "200")
+    assert _walk(tmp_path / "found.json", "1", "1000x700", language=language) == []
+
+
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
 @pytest.mark.parametrize(
     ("width", "height", "colour", "everywhere"),

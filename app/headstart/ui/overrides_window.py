@@ -40,6 +40,7 @@ from headstart.ui.kit.fields import (
     number_box,
 )
 from headstart.ui.kit.focus import in_reading_order
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.wrapping import TextEdit
@@ -70,7 +71,7 @@ class OverridesWindow(Sheet):
     def __init__(
         self, owner: Owner, options: Overrides, settings: Settings, parent: QWidget | None = None
     ) -> None:
-        super().__init__(owner.title, parent, (560, 640))
+        super().__init__(owner.title, parent, (600, 640))
         self.options = options
         word = QLabel(owner.about, self)
         word.setObjectName("quiet")
@@ -85,7 +86,7 @@ class OverridesWindow(Sheet):
         self.prompt.setPlaceholderText(settings.system_prompt or say("window.none"))
         self.prompt.setAccessibleName(say("window.system-prompt"))
         self.prompt.setTabChangesFocus(True)
-        self.prompt.setFixedHeight(84)
+        keep_height(self.prompt, 84)
         self.prompt.textChanged.connect(self._on_prompt)
         form.addRow(say("window.system-prompt"), self.prompt)
         self._order: list[QWidget] = []

@@ -97,7 +97,7 @@ class Chip(QFrame):
 
     def _show_icon(self) -> None:
         name = "image" if isinstance(self.attachment.part, ImagePart) else "file-text"
-        self._icon.setPixmap(icons.icon(name).pixmap(14, 14))
+        self._icon.setPixmap(icons.icon(name).pixmap(theme.icon_px(14), theme.icon_px(14)))
 
     def set_blind(self, model: str) -> None:
         if model != self._blind:

@@ -12,6 +12,9 @@ from headstart.ui.kit.joining import sentences
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
+# paddings and gaps around the words of a button, in pixels
+_AROUND = 20
+
 
 class ComposerButtons:
     """The buttons are children of `parent`."""
@@ -41,6 +44,11 @@ class ComposerButtons:
         modes = QToolButton.ToolButtonPopupMode
         self.attach.setMenu(self.attach_menu if more else None)  # type: ignore[arg-type]
         self.attach.setPopupMode(modes.InstantPopup if more else modes.DelayedPopup)
+
+    def words_width(self) -> int:
+        """The width of the buttons with their words, in pixels."""
+        beside = icons.size() + _AROUND
+        return sum(one.fontMetrics().horizontalAdvance(one.text()) + beside for one in self.all)
 
     def set_narrow(self, narrow: bool) -> None:
         """Show icons only in a narrow window."""

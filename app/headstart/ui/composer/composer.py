@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -36,6 +36,10 @@ from headstart.ui.wording import say
 TELL_MS = 150
 # width in pixels below which the buttons show only icons
 _NARROW = 480
+# width in px at 100 % of what stands beside them: the context in use, the button that sends
+_BESIDE = 110
+# width and height of the button in px at 100 %
+_SEND = 32
 HINT = "composer.enter-sends-shift-enter-starts"
 WRITING_HINT = "composer.enter-sends-after-reply-ctrl"
 
@@ -67,8 +71,6 @@ class Composer(QFrame):
         self._hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.button = QPushButton(self)
         self.button.setObjectName("send")
-        self.button.setIconSize(QSize(16, 16))
-        self.button.setFixedSize(32, 32)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self._on_button)
         self.attachments = AttachmentRow(self)
@@ -202,13 +204,15 @@ class Composer(QFrame):
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def _measure(self) -> None:
+        self.button.setFixedSize(theme.icon_px(_SEND), theme.icon_px(_SEND))
         self.context.updateGeometry()
         self.edit.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # in a narrow window the context in use matters more than text on buttons
-        self.below.set_narrow(event.size().width() < _NARROW)
+        wanted = self.below.words_width() + theme.px(_BESIDE)
+        self.below.set_narrow(event.size().width() < max(_NARROW, wanted))
 
     def _on_button(self) -> None:
         if self._writing:

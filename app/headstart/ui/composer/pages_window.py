@@ -23,6 +23,7 @@ from headstart.core.chats.attachments import Extracted, about_tokens, numbers_of
 from headstart.core.chats.parts import FilePart
 from headstart.core.text.locale import locale
 from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
@@ -64,7 +65,7 @@ class PagesWindow(Sheet):
     def _build(self, part: FilePart, found: Extracted) -> None:
         unit = self._unit
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText(say("composer.show-with-words", unit=unit))
+        set_hint(self.search, say("composer.show-with-words", unit=unit))
         self.search.setAccessibleName(self.search.placeholderText())
         clearable(self.search)
         self.search.textChanged.connect(self._filter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QVBoxLayout
 
@@ -28,7 +28,6 @@ class PopupList(QFrame):
         self.list.setObjectName("plainList")
         self.list.setAccessibleName(name)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setIconSize(QSize(16, 16))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemClicked.connect(self._run)
         layout = QVBoxLayout(self)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from headstart.chat.answer_formats import CheckedFormat
 from headstart.ui.inspector.own import OwnRow
 from headstart.ui.kit.choice import Choice
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
 
@@ -48,7 +49,7 @@ class AnswerFormatPanel(QWidget):
         self.schema.setObjectName("code")
         self.schema.setAccessibleName(say("inspector.json-schema"))
         self.schema.setTabChangesFocus(True)
-        self.schema.setFixedHeight(150)
+        keep_height(self.schema, 150)
         self.said = QLabel(self)
         self.said.setObjectName("quiet")
         self.said.setWordWrap(True)

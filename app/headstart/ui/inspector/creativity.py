@@ -20,12 +20,14 @@ class CreativityField(SliderField):
     def _lay_out(self) -> None:
         self._title.setMinimumWidth(0)
         self._value.setObjectName("quiet")
+        self._value.setWordWrap(True)
         exact, inventive = (
             QLabel(say("inspector.exact"), self),
             QLabel(say("inspector.inventive"), self),
         )
         for word in (exact, inventive):
             word.setObjectName("quiet")
+            word.setWordWrap(True)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from headstart.ui.inspector.own import back_button
@@ -12,6 +13,9 @@ from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.mirrored import forward_icon
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.wording import say
+
+# width in pixels below which a title is not read
+_LEAST = 80
 
 
 class Fold(QWidget):
@@ -30,6 +34,9 @@ class Fold(QWidget):
         self.button.setAccessibleName(title)
         self.button.setCheckable(True)
         be_fold(self.button)
+        # large text in a narrow panel: the button cuts its words
+        self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.button.setMinimumWidth(_LEAST)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.toggled.connect(self._show)
         self.button.clicked.connect(lambda: self.toggled.emit(self.button.isChecked()))
@@ -74,6 +81,11 @@ class Fold(QWidget):
         """Set a short summary of the content, shown while folded."""
         self.summary.set_full_text(text)
         self.summary.setToolTip(plain_tip(text))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        cut = self.button.sizeHint().width() > self.button.width()
+        self.button.setToolTip(plain_tip(self.button.text()) if cut else "")
 
     def set_own(self, own: bool) -> None:
         """Mark the section if the chat overrides a setting in it."""

@@ -86,9 +86,11 @@ class Overview(QWidget):
         self._meter.setAccessibleName(say("inspector.context-used"))
         self._used = QLabel(self)
         self._used.setObjectName("quiet")
+        self._used.setWordWrap(True)
         self._used.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._room = QLabel(self)
         self._room.setObjectName("quiet")
+        self._room.setWordWrap(True)
         self._context = QWidget(self)
 
     def _lay_out(self) -> None:

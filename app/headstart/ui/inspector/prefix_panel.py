@@ -61,7 +61,9 @@ class PrefixPanel(QWidget):
             value = QLabel(self)
             value.setObjectName("fieldValue")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
-            row.addWidget(QLabel(say(code), self), 1)
+            name = QLabel(say(code), self)
+            name.setWordWrap(True)
+            row.addWidget(name, 1)
             row.addWidget(value)
             layout.addLayout(row)
             self.values[code] = value

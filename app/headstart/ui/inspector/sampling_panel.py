@@ -21,6 +21,7 @@ from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.own import OwnRow
 from headstart.ui.kit.fields import SliderField, number_box, take_typed
 from headstart.ui.kit.flow import FlowLayout
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.number_boxes import WholeNumberBox
 from headstart.ui.kit.wrapped_check import WrappedCheckBox
 from headstart.ui.kit.wrapping import TextEdit
@@ -67,7 +68,7 @@ class SamplingPanel(QWidget):
         self.stop.setPlaceholderText(say("inspector.none"))
         self.stop.setToolTip(say("inspector.stop-strings-help"))
         self.stop.setTabChangesFocus(True)
-        self.stop.setFixedHeight(40)
+        keep_height(self.stop, 40)
         self.stop.textChanged.connect(self._on_stop)
         self._row("stop", say("inspector.stop-at"), self.stop)
         self.bias = TextEdit(self)
@@ -75,7 +76,7 @@ class SamplingPanel(QWidget):
         self.bias.setPlaceholderText(say("inspector.delve-never-tea-2"))
         self.bias.setToolTip(say("inspector.one-word-or-phrase-per"))
         self.bias.setTabChangesFocus(True)
-        self.bias.setFixedHeight(58)
+        keep_height(self.bias, 58)
         self.bias.textChanged.connect(self._on_bias)
         self._row("bias", say("inspector.words"), self.bias)
         self.more = Fold(say("inspector.length-and-sampling"), parent)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from headstart.core.chats.values import TurnStats
 from headstart.ui.inspector.own import back_button
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.own_title import OwnTitle
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
@@ -36,7 +37,7 @@ class SystemPromptSection(QWidget):
         self.edit.setAccessibleName(say("inspector.system-prompt"))
         self.edit.setPlaceholderText(say("inspector.instructions"))
         self.edit.setTabChangesFocus(True)
-        self.edit.setFixedHeight(96)
+        keep_height(self.edit, 96)
         self.edit.textChanged.connect(self._on_typing)
         self.cost = QLabel(self)
         self.cost.setObjectName("quiet")

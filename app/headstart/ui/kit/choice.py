@@ -3,9 +3,19 @@ thread."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QStyle, QStyleOptionComboBox, QStylePainter
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QToolTip,
+    QWidget,
+)
+
+from headstart.ui.kit.tips import plain_tip
 
 # width in pixels below which a choice is not read
 _LEAST = 110
@@ -15,7 +25,11 @@ class Choice(QComboBox):
     """On Linux Qt gives a combo box its value as its name, and takes the name from a label beside
     it: a choice without a visible label brings one that is never shown."""
 
-    _spoken: QLabel | None = None
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._spoken: QLabel | None = None
+        # what is around it hears of other choices
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -33,13 +47,33 @@ class Choice(QComboBox):
     def minimumSizeHint(self) -> QSize:
         return super().minimumSizeHint().boundedTo(QSize(_LEAST, 1 << 20))
 
+    def whole_width(self) -> int:
+        """The width in pixels in which each choice is read whole."""
+        words = (self.itemText(row) for row in range(self.count()))
+        widest = max((self.fontMetrics().horizontalAdvance(one) for one in words), default=0)
+        return widest + self.width() - self._room() + 2
+
+    def _room(self) -> int:
+        """The width of the words in pixels."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        kind, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        return self.style().subControlRect(kind, option, field, self).width()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ToolTip and not self.toolTip():
+            words = self.currentText()
+            assert isinstance(event, QHelpEvent)
+            if self.fontMetrics().horizontalAdvance(words) > self._room():
+                QToolTip.showText(event.globalPos(), plain_tip(words), self)
+                return True
+        return super().event(event)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
-        field = QStyle.SubControl.SC_ComboBoxEditField
-        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
         option.currentText = self.fontMetrics().elidedText(
-            self.currentText(), Qt.TextElideMode.ElideRight, room.width()
+            self.currentText(), Qt.TextElideMode.ElideRight, self._room()
         )
         painter = QStylePainter(self)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)

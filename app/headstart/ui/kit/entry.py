@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from headstart.ui.kit import icons, theme
 from headstart.ui.kit.mirrored import visual
 
-_INSET, _ICON, _GAP = 8, 16, 8
+_INSET, _GAP = 8, 8
 
 
 class SideEntry(QPushButton):
@@ -55,8 +55,9 @@ class SideEntry(QPushButton):
             frame = area.adjusted(0.5, 0.5, -0.5, -0.5)
             painter.drawRoundedRect(frame, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
         icon = icons.icon(self._icon, "accent" if self._accent else "quiet")
-        icon.paint(painter, visual(self, QRect(_INSET, 0, _ICON, self.height())))
-        left, right = _INSET + _ICON + _GAP, self.width() - _INSET
+        side = icons.size()
+        icon.paint(painter, visual(self, QRect(_INSET, 0, side, self.height())))
+        left, right = _INSET + side + _GAP, self.width() - _INSET
         words = visual(self, QRect(left, 0, right - left, self.height()))
         font, small = theme.text_font(), theme.text_font(theme.SMALL_SIZE)
         middle, metrics = int(Qt.AlignmentFlag.AlignVCenter), QFontMetrics(font)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.settings.fields import FieldInfo
 from headstart.core.text.locale import locale
+from headstart.ui.kit import theme
 from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.icons import icon
 from headstart.ui.kit.joining import unit_suffix
@@ -43,11 +44,13 @@ class ResetButton(QToolButton):
         self.setObjectName("reset")
         self.setIcon(icon("rotate-ccw"))
         self.setAutoRaise(True)
-        self.setFixedSize(22, 22)
-        self.setIconSize(QSize(14, 14))
+        theme.follow(self._measure)
         self.setAccessibleName(say("kit.title-automatic", title=title))
         self.setToolTip(say("kit.back-to-automatic"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def _measure(self) -> None:
+        self.setFixedSize(theme.icon_px(22), theme.icon_px(22))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -10,10 +10,11 @@ from headstart.ui.kit.focus import in_reading_order
 _GAP = 8
 
 
-def in_lines(parent: QWidget, *widgets: QWidget) -> QWidget:
-    """Widgets side by side, on as many lines as they need."""
+def in_lines(parent: QWidget, *widgets: QWidget, wants_one: bool = False) -> QWidget:
+    """Widgets side by side, on as many lines as they need; `wants_one`: the place asks for the
+    width of one line, beside what may grow."""
     place = QWidget(parent)
-    layout = FlowLayout(place)
+    layout = FlowLayout(place, wants_one)
     for widget in widgets:
         layout.addWidget(widget)
     in_reading_order(*widgets)
@@ -21,8 +22,9 @@ def in_lines(parent: QWidget, *widgets: QWidget) -> QWidget:
 
 
 class FlowLayout(QLayout):
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, wants_one: bool = False) -> None:
         super().__init__(parent)
+        self._wants_one = wants_one
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(QMargins())
 
@@ -48,7 +50,11 @@ class FlowLayout(QLayout):
         return self._place(QRect(0, 0, width, 0), moves=False)
 
     def sizeHint(self) -> QSize:
-        return self.minimumSize()
+        if not self._wants_one:
+            return self.minimumSize()
+        hints = [item.sizeHint() for item in self._items]
+        width = sum(hint.width() for hint in hints) + (len(hints) - 1) * _GAP
+        return QSize(width, max(hint.height() for hint in hints))
 
     def minimumSize(self) -> QSize:
         size = QSize()

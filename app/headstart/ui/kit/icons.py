@@ -15,7 +15,7 @@ from headstart.core.resources import resources
 from headstart.ui.kit import theme
 
 Ink = Literal["quiet", "accent", "accent_text", "on_accent", "warning"]
-SIZE = 16
+_SIZE = 16
 # in units of an icon that is 24 wide: finer than Lucide's own
 _STROKE = 1.75
 
@@ -25,6 +25,11 @@ def icon(name: str, ink: Ink = "quiet", checked: Ink | None = None) -> QIcon:
     """The icon in one of the theme's colours, sharp at every size and scale; `checked`: the colour
     on checked buttons."""
     return QIcon(_Engine(name, ink, checked or ink))
+
+
+def size() -> int:
+    """The width and the height of an icon in pixels, with the current size of text."""
+    return theme.icon_px(_SIZE)
 
 
 class _Engine(QIconEngine):
@@ -44,8 +49,9 @@ class _Engine(QIconEngine):
         return QApplication.style().generatedIconPixmap(mode, drawn, QStyleOption())
 
     def actualSize(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QSize:
+        side = theme.icon_px(_SIZE)
         # lists and menus of some styles would draw icons larger than everything around them
-        return size.boundedTo(QSize(SIZE, SIZE))
+        return size.boundedTo(QSize(side, side))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         return self.scaledPixmap(size, mode, state, 1.0)

@@ -27,6 +27,11 @@ class OwnTitle(QLabel):
         self.own = own
         self._show()
 
+    def wanted_width(self) -> int:
+        """The width in pixels of the title in one line, with its dot."""
+        words = self.fontMetrics().horizontalAdvance(f"{self._plain}  ●")
+        return max(words, self.minimumWidth())
+
     def _show(self) -> None:
         own = self.own
         dot = f'&nbsp; <span style="color:{theme.current().accent_text}">●</span>'

@@ -141,7 +141,10 @@ class Sheet(QDialog):
         self.resize(self._size().boundedTo(room))
 
     def _size(self) -> QSize:
-        return self.sizeHint() if self._wanted is None else QSize(*self._wanted)
+        if self._wanted is None:
+            return self.sizeHint()
+        width, height = self._wanted
+        return QSize(theme.px(width), theme.px(height))
 
     def place_in(self, area: QRect) -> None:
         """Place the sheet in the middle of `area`, as large as fits."""

@@ -205,6 +205,12 @@ def px(size: float) -> int:
     return round(size * _scale)
 
 
+def icon_px(size: float) -> int:
+    """Scale an icon, half as much as text: it says nothing by its details, and rows of icons must
+    still fit."""
+    return round(size * (1 + _scale) / 2)
+
+
 def sidebar_width() -> int:
     """Width of the sidebar: more for large text, but less than half of the smallest window."""
     return min(px(SIDEBAR_WIDTH), 340)
@@ -330,6 +336,8 @@ def _style_sheet(theme: Theme) -> str:
     values |= {"title": f"{px(TITLE_SIZE)}px", "reading": f"{px(READING_SIZE)}px"}
     values |= {"greeting": f"{px(GREETING_SIZE)}px", "heading": f"{px(CHAT_TITLE_SIZE)}px"}
     # height of a control without its border and padding
+    for icon, size in (("icon", 16), ("icon_less", 14), ("arrow", 12), ("step", 10)):
+        values[icon] = f"{icon_px(size)}px"
     values["control"] = f"{px(CONTROL - 12)}px"
     for name in ("chevron", "tick", "stepup"):
         picture = resources() / "styles" / f"{name}-{'dark' if theme.dark else 'light'}.svg"

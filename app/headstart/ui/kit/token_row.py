@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.wording import say
 
 
@@ -37,9 +38,8 @@ class TokenRow(QWidget):
     def set_kept(self, kept: bool) -> None:
         """Show that the keychain has a token, or none."""
         self.forget.setVisible(kept)
-        self.field.setPlaceholderText(
-            say("kit.token-kept-another-one-hf") if kept else say("kit.token-of-your-account-hf")
-        )
+        hint = say("kit.token-kept-another-one-hf") if kept else say("kit.token-of-your-account-hf")
+        set_hint(self.field, hint)
 
     def _on_entered(self) -> None:
         token = self.field.text().strip()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from headstart.ui.kit import icons
-
-_ICON = 16
 
 
 def small_tool(
@@ -17,7 +15,6 @@ def small_tool(
     `tab` the area around it manages its keyboard focus."""
     button = QToolButton(parent)
     button.setObjectName("small")
-    button.setIconSize(QSize(_ICON, _ICON))
     button.setText(text)
     button.setAccessibleName(name or text)
     button.setToolTip(name)

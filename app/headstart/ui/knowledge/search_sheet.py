@@ -3,7 +3,7 @@ them. Main thread."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -21,6 +21,7 @@ from headstart.core.knowledge.values import KnowledgeHit
 from headstart.core.text.folding import plain
 from headstart.core.text.shown import isolated, shortened
 from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.source_words import passage_place
 from headstart.ui.wording import say
@@ -42,7 +43,7 @@ class FileSearchSheet(Sheet):
         self._hits: tuple[KnowledgeHit, ...] = ()
         self.field = QLineEdit(self)
         self.field.setObjectName("searchBox")
-        self.field.setPlaceholderText(say("knowledge.words-or-question"))
+        set_hint(self.field, say("knowledge.words-or-question"))
         self.field.setAccessibleName(say("knowledge.search-files"))
         clearable(self.field)
         self.field.textEdited.connect(self._on_text)
@@ -53,7 +54,6 @@ class FileSearchSheet(Sheet):
         self.list.setAccessibleName(say("knowledge.passages"))
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setIconSize(QSize(16, 16))
         self.list.itemActivated.connect(self._open)
         self.list.itemClicked.connect(self._open)
         self.told = self.word(say("knowledge.about-search"))

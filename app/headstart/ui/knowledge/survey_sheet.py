@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QPushButton, QWidget
 
 from headstart.chat.knowledge.survey import SurveyPlan
 from headstart.core.text.shown import isolated, shortened
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
@@ -24,7 +25,7 @@ class SurveySheet(Sheet):
         super().__init__(say("knowledge.ask-every"), parent, (640, 560))
         self._plan = SurveyPlan()
         self.field = QPlainTextEdit(question, self)
-        self.field.setFixedHeight(_FIELD)
+        keep_height(self.field, _FIELD)
         self.field.setTabChangesFocus(True)
         self.field.setPlaceholderText(say("knowledge.question-to-every"))
         self.field.setAccessibleName(say("knowledge.question-to-every"))

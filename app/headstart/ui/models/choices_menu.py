@@ -15,6 +15,7 @@ from headstart.core.models.ref import AnyModel
 from headstart.core.text.shown import shortened, size_text
 from headstart.ui.kit import icons
 from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.wording import say
 
 # models of a server listed directly; it may offer hundreds, and the rest goes into a submenu
@@ -75,7 +76,7 @@ class ChoicesMenu(QMenu):
 
     def _add_field(self) -> None:
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText(say("models.find-model"))
+        set_hint(self.field, say("models.find-model"))
         self.field.setAccessibleName(say("models.find-model"))
         clearable(self.field)
         self.field.textChanged.connect(self._filter)

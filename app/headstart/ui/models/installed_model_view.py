@@ -28,6 +28,7 @@ from headstart.ui.kit.accessible import Spoken, be
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.flow import in_lines
 from headstart.ui.kit.joining import titled
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import source_words
 from headstart.ui.wording import say
@@ -77,7 +78,7 @@ class InstalledModelView(QFrame):
         self.notes = QPlainTextEdit(self)
         self.notes.setPlaceholderText(say("models.notes-for-example-strengths"))
         self.notes.setAccessibleName(say("models.notes-about-model"))
-        self.notes.setFixedHeight(72)
+        keep_height(self.notes, 72)
         self.notes.setTabChangesFocus(True)
         self.use = QPushButton(say("models.use-in-chat"), self)
         self.use.setObjectName("primary")

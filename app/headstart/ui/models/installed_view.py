@@ -23,6 +23,7 @@ from headstart.core.models.installed import InstalledModel
 from headstart.core.text.shown import size_text
 from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.models.installed_model_view import InstalledModelView
 from headstart.ui.models.installed_rows import LOADED, MODEL, InstalledDelegate, spoken
 from headstart.ui.wording import say
@@ -42,7 +43,7 @@ class InstalledView(QWidget):
         self._loaded: dict[str, ResidentModel] = {}
         self._kept: tuple[str, ...] = ()
         self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText(say("models.find-model-here"))
+        set_hint(self.filter, say("models.find-model-here"))
         self.filter.setAccessibleName(say("models.find-model-here"))
         clearable(self.filter)
         self.filter.textChanged.connect(self._show)

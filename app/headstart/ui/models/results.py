@@ -21,7 +21,8 @@ ITEM = int(Qt.ItemDataRole.UserRole)
 Result = Repository | Recommended
 Index = QModelIndex | QPersistentModelIndex
 
-_HEIGHT, _GAP, _INSET = 74, 8, 16
+# height of a card in px at 100 %, of which its edges do not grow
+_HEIGHT, _EDGES, _GAP, _INSET = 74, 24, 8, 16
 
 
 class ModelResults(QAbstractListModel):
@@ -98,7 +99,7 @@ def figures_of(row: Result) -> str:
 
 class ModelResultsDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(200, _HEIGHT + _GAP)
+        return QSize(200, theme.px(_HEIGHT - _EDGES) + _EDGES + _GAP)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row = index.data(ITEM)

@@ -7,7 +7,6 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
-    QHBoxLayout,
     QLineEdit,
     QMenu,
     QPushButton,
@@ -19,6 +18,8 @@ from headstart.core.models.ref import ModelFormat
 from headstart.ui.kit import icons
 from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.flow import in_lines
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.wording import say
 
 _FORMATS: tuple[tuple[str, tuple[ModelFormat, ...]], ...] = (
@@ -54,7 +55,7 @@ class SearchRow(QWidget):
         self.memory = 0
         self._made = False
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText(say("models.search-hugging-face-or-paste"))
+        set_hint(self.field, say("models.search-hugging-face-or-paste"))
         self.field.setAccessibleName(say("models.search-models-on-hugging-face"))
         self.field.returnPressed.connect(self.search)
         self.field.textChanged.connect(self._on_text)
@@ -67,6 +68,7 @@ class SearchRow(QWidget):
         self._sort = self._box(say("models.order"), [title for title, _ in _SORTED])
         self._filter = QPushButton(say("models.filter"), self)
         self._filter.setAccessibleName(say("models.filter-results"))
+        self._filter.setObjectName("filter")
         menu = QMenu(self._filter)
         self._filter.setMenu(menu)
         self._fits = self._option(menu, say("models.fits-computer"), chosen=True)
@@ -79,11 +81,8 @@ class SearchRow(QWidget):
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(8)
         self._layout.addWidget(self.field, 1)
-        filters = QHBoxLayout()
-        filters.setSpacing(8)
-        for widget in (self._format, self._size, self._sort, self._filter):
-            filters.addWidget(widget)
-        self._layout.addLayout(filters)
+        filters = self._format, self._size, self._sort, self._filter
+        self._layout.addWidget(in_lines(self, *filters, wants_one=True))
 
     def set_preferred(self, form: ModelFormat) -> None:
         """Preselect the format that runs best on this computer, until the user searches."""

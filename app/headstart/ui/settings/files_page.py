@@ -22,6 +22,7 @@ from headstart.core.text.shown import size_text
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.file_dialog import file_dialog
 from headstart.ui.kit.flow import in_lines
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.when import moment_text
 from headstart.ui.settings.form import Page
@@ -93,7 +94,7 @@ class FilesPage(Page):
         )
         self.copies = QListWidget(self)
         self.copies.setAccessibleName(say("settings.automatic-copies"))
-        self.copies.setFixedHeight(150)
+        keep_height(self.copies, 150)
         self.copies.itemSelectionChanged.connect(self._show_buttons)
         self.copies.itemActivated.connect(lambda _: self._restore_copy())
         self.restore = QPushButton(say("settings.restore-copy"), self)

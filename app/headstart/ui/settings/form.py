@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -22,11 +22,13 @@ from PySide6.QtWidgets import (
 from headstart.core.settings.fields import FieldInfo
 from headstart.core.settings.schema import Settings
 from headstart.ui.kit import theme
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import choice_box, number_box, show_value
+from headstart.ui.kit.segments import Segments
 from headstart.ui.kit.switch import Switch
 
-# widths in px at 100 %: of a page's column, and of a control
-COLUMN, CONTROL = 720, 240
+# widths in px at 100 %: of a page's column, and of a control, which grows with its words
+COLUMN, CONTROL, _WIDEST = 720, 240, 344
 _MARGIN, _TOP, _GROUP = 32, 24, 24
 # width of a page in px at 100 % below which controls stand below their titles
 _NARROW = 560
@@ -41,7 +43,10 @@ class SettingEntry(Struct, frozen=True):
 
 
 class SettingRow(QWidget):
-    """A title with an explanation, and a control beside them, or below in a narrow page."""
+    """A title with an explanation, and a control beside them, or below in a narrow page. Emits
+    `changed` when the control may need another width."""
+
+    changed = Signal()
 
     def __init__(self, title: str, control: QWidget, about: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,16 +68,30 @@ class SettingRow(QWidget):
         self._layout.setSpacing(16)
         self._layout.addLayout(words, 1)
         self._layout.addWidget(control, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.fit()
+        self.fit(self.wanted_width())
 
     def set_about(self, text: str) -> None:
         self.about.setText(text)
         self.about.setVisible(bool(text))
 
-    def fit(self) -> None:
-        """Give controls the same width, except for switches and labels."""
+    def wanted_width(self) -> int:
+        """The width in pixels in which the words of the control are read."""
+        control, least = self._control, theme.px(CONTROL)
+        if isinstance(control, Choice):
+            return max(least, min(control.whole_width(), theme.px(_WIDEST)))
+        if isinstance(control, Segments):
+            return max(least, min(control.sizeHint().width(), theme.px(_WIDEST)))
+        return least
+
+    def fit(self, width: int) -> None:
+        """Give the control a width in pixels; switches and labels keep their own."""
         if not isinstance(self._control, Switch | QLabel):
-            self._control.setFixedWidth(theme.px(CONTROL))
+            self._control.setFixedWidth(width)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self.changed.emit()
+        return super().event(event)
 
     def set_narrow(self, narrow: bool) -> None:
         """Put the control below its title (`narrow`) or beside it."""
@@ -94,6 +113,7 @@ class Section(QFrame):
 
     def row(self, title: str, control: QWidget, about: str = "") -> SettingRow:
         row = SettingRow(title, control, about, self)
+        row.changed.connect(self._page.fit)
         self._add(row)
         self._page.entries.append(SettingEntry(title, about, row))
         return row
@@ -105,7 +125,9 @@ class Section(QFrame):
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
         if title:
-            column.addWidget(QLabel(title, place))
+            head = QLabel(title, place)
+            head.setWordWrap(True)
+            column.addWidget(head)
         for part in parts:
             if isinstance(part, QWidget):
                 column.addWidget(part)
@@ -180,6 +202,7 @@ class Page(QScrollArea):
         self.column.setSpacing(8)
         head = QLabel(title, inside)
         head.setObjectName("pageTitle")
+        head.setWordWrap(True)
         self.column.addWidget(head)
         self._narrow = False
         around = self._around = QHBoxLayout(body)
@@ -194,6 +217,7 @@ class Page(QScrollArea):
         if title:
             label = QLabel(title, self._inside)
             label.setObjectName("sectionTitle")
+            label.setWordWrap(True)
             self.column.addSpacing(_GROUP - 16)
             self.column.addWidget(label)
         section = Section(self)
@@ -233,8 +257,14 @@ class Page(QScrollArea):
 
     def _measure(self) -> None:
         self._inside.setMaximumWidth(theme.px(COLUMN))
-        for row in self.findChildren(SettingRow):
-            row.fit()
+        self.fit()
+
+    def fit(self) -> None:
+        """Give the controls of all rows the width of the widest."""
+        rows = self.findChildren(SettingRow)
+        width = max((row.wanted_width() for row in rows), default=0)
+        for row in rows:
+            row.fit(width)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from headstart.core.settings.fields import FieldInfo, describe
 from headstart.core.settings.schema import Sampling, SamplingChoice, Settings, changed
 from headstart.ui.kit.fields import ResetButton, number_box, show_value
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.settings.form import Page, Section
 from headstart.ui.settings.updates_section import UpdatesSection
@@ -91,7 +92,7 @@ class GeneralPage(Page):
         prompt.setAccessibleName(say("settings.system-prompt-of-chats-without"))
         prompt.setPlaceholderText(say("settings.instructions"))
         prompt.setTabChangesFocus(True)
-        prompt.setFixedHeight(84)
+        keep_height(prompt, 84)
         told = self.by_user(lambda text: change(system_prompt=text))
         prompt.textChanged.connect(lambda: told(prompt.toPlainText()))
         self.watch(prompt, lambda settings: settings.system_prompt)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListWidget, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QListWidget, QPushButton, QWidget
 
 from headstart.core.settings.fields import describe
 from headstart.core.settings.library import LibrarySettings
 from headstart.core.settings.schema import Settings, changed
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.flow import in_lines
+from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.token_row import TokenRow
 from headstart.ui.settings.expert_page import COMMON, EngineRows
 from headstart.ui.settings.form import Page
@@ -43,17 +45,14 @@ class ModelsSettingsPage(Page):
         section = self.section(say("settings.folders"), say(WHERE))
         self.folders = QListWidget(self)
         self.folders.setAccessibleName(say("settings.folders-where-models-looked-for"))
-        self.folders.setFixedHeight(110)
+        keep_height(self.folders, 110)
         self.folders.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.folders.itemSelectionChanged.connect(self._show_buttons)
         add = QPushButton(say("settings.add-folder"), self)
         add.clicked.connect(self._ask_folder)
         self.remove = QPushButton(say("settings.remove-from-list"), self)
         self.remove.clicked.connect(self._remove)
-        buttons = QHBoxLayout()
-        buttons.addWidget(add)
-        buttons.addWidget(self.remove)
-        buttons.addStretch(1)
+        buttons = in_lines(self, add, self.remove)
         section.wide(self.folders, buttons, title=say("settings.folders-with-models"))
         section.field(
             fields["other_programs"],

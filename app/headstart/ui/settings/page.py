@@ -25,6 +25,7 @@ from headstart.ui.kit import icons, theme
 from headstart.ui.kit.entry import SideEntry
 from headstart.ui.kit.fields import clearable, give_room, keep_wheel_away
 from headstart.ui.kit.focus import focus_by_tab, stops_in, takes_tab
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.keys import key_text
 from headstart.ui.kit.mirrored import back_arrow
 from headstart.ui.kit.sheet import calm
@@ -110,7 +111,7 @@ class SettingsPage(QWidget):
         self.back.clicked.connect(self.closed)
         self.search = QLineEdit(side)
         self.search.setObjectName("searchBox")
-        self.search.setPlaceholderText(say("settings.search-settings"))
+        set_hint(self.search, say("settings.search-settings"))
         self.search.setAccessibleName(say("settings.search-settings"))
         glass = QAction(icons.icon("search"), say("settings.search"), self.search)
         self.search.addAction(glass, QLineEdit.ActionPosition.LeadingPosition)

@@ -11,7 +11,6 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -33,6 +32,7 @@ from headstart.core.text.locale import locale
 from headstart.core.text.shown import at_start
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.choice import Choice
+from headstart.ui.kit.columns import ColumnsLayout
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.settings.form import Page
 from headstart.ui.settings.request_table import RequestTable
@@ -114,20 +114,19 @@ class ServerPage(Page):
     def _build_programs(self) -> None:
         section = self.section(say("settings.programs"))
         grid = QWidget(self)
-        cells = QGridLayout(grid)
-        cells.setContentsMargins(0, 0, 0, 0)
-        cells.setHorizontalSpacing(24)
-        cells.setVerticalSpacing(8)
+        cells = ColumnsLayout(grid, _COLUMNS)
         self.setups: dict[str, QPushButton] = {}
-        for number, setup in enumerate(SETUPS):
-            button = self.setups[setup.code] = QPushButton(say("settings.set-up"), grid)
+        for setup in SETUPS:
+            cell = QWidget(grid)
+            button = self.setups[setup.code] = QPushButton(say("settings.set-up"), cell)
             button.setAutoDefault(False)
             button.setAccessibleName(say("settings.set-up-program", program=setup.name))
             button.clicked.connect(lambda _on=False, setup=setup: self.open_setup(setup))
-            line = QHBoxLayout()
-            line.addWidget(QLabel(at_start(setup.name), grid), 1)
+            line = QHBoxLayout(cell)
+            line.setContentsMargins(0, 0, 0, 0)
+            line.addWidget(QLabel(at_start(setup.name), cell), 1)
             line.addWidget(button)
-            cells.addLayout(line, number // _COLUMNS, number % _COLUMNS)
+            cells.addWidget(cell)
         more = QPushButton(say("settings.more-about-server"), self)
         more.setAutoDefault(False)
         more.clicked.connect(self.guide_wanted)
@@ -171,6 +170,7 @@ class ServerPage(Page):
             )
         self.kept = QLabel(self)
         self.kept.setObjectName("quietText")
+        self.kept.setWordWrap(True)
         self.forget = QPushButton(say("settings.clear"), self)
         self.forget.setAutoDefault(False)
         self.forget.clicked.connect(self.forget_wanted)

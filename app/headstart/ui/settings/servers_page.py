@@ -26,6 +26,8 @@ from headstart.ui.kit import icons
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.fields import give_room, take_typed
 from headstart.ui.kit.file_dialog import file_dialog
+from headstart.ui.kit.flow import in_lines
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.joining import unit_suffix
 from headstart.ui.kit.number_boxes import WholeBox
 from headstart.ui.kit.sheet import Sheet
@@ -58,12 +60,11 @@ class ServersPage(Page):
         self._list.currentRowChanged.connect(lambda _row: self._show_buttons())
         self._list.itemActivated.connect(lambda _item: self._edit())
         section = self.section(say("settings.your-servers"))
-        row = QHBoxLayout()
-        self.add_button = self._button(say("settings.add"), self._new, row)
-        self.change_button = self._button(say("settings.change"), self._edit, row)
-        self._test = self._button(say("settings.test"), self._ask_test, row)
-        self._remove = self._button(say("settings.remove"), self._ask_remove, row)
-        row.addStretch(1)
+        self.add_button = self._button(say("settings.add"), self._new)
+        self.change_button = self._button(say("settings.change"), self._edit)
+        self._test = self._button(say("settings.test"), self._ask_test)
+        self._remove = self._button(say("settings.remove"), self._ask_remove)
+        row = in_lines(self, self.add_button, self.change_button, self._test, self._remove)
         self.told = self.word()
         section.wide(self._list, row, self.told, title=say("settings.servers-answer-chats"))
         section = self.section(say("settings.on-computer"))
@@ -96,7 +97,9 @@ class ServersPage(Page):
             row = QWidget(self)
             line = QHBoxLayout(row)
             line.setContentsMargins(0, 0, 0, 0)
-            line.addWidget(QLabel(f"{name}  ·  {one.connection.host}  ·  {many}", row), 1)
+            words = QLabel(f"{name}  ·  {one.connection.host}  ·  {many}", row)
+            words.setWordWrap(True)
+            line.addWidget(words, 1)
             use = QPushButton(say("settings.use-name", name=name), row)
             use.setAutoDefault(False)
             use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -165,11 +168,10 @@ class ServersPage(Page):
         row = self._list.currentRow()
         return self._connections[row] if 0 <= row < len(self._connections) else None
 
-    def _button(self, text: str, act: object, row: QHBoxLayout) -> QPushButton:
+    def _button(self, text: str, act: object) -> QPushButton:
         button = QPushButton(text, self)
         button.setAutoDefault(False)
         button.clicked.connect(act)
-        row.addWidget(button)
         return button
 
     def _show_buttons(self) -> None:
@@ -293,7 +295,7 @@ class ConnectionDialog(Sheet):
     def _line(self, name: str, text: str, hint: str) -> QLineEdit:
         line = QLineEdit(text, self)
         line.setAccessibleName(name)
-        line.setPlaceholderText(hint)
+        set_hint(line, hint)
         return line
 
     def _choose_certificate(self) -> None:

@@ -27,6 +27,7 @@ from headstart.core.tool_servers.entry import (
     split_command,
 )
 from headstart.ui.kit.fields import give_room
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
@@ -46,7 +47,7 @@ class VariableRow(QWidget):
             name, value, secret = variable.name, variable.value, variable.secret
         self.kept = secret
         self.name = QLineEdit(name, self)
-        self.name.setPlaceholderText(say("settings.name"))
+        set_hint(self.name, say("settings.name"))
         self.name.setAccessibleName(say("settings.variable-name"))
         self.value = QLineEdit(value, self)
         self.value.setAccessibleName(say("settings.variable-value"))
@@ -85,7 +86,7 @@ class VariableRow(QWidget):
         self.value.setEchoMode(modes.Password if on else modes.Normal)
         kept = on and self.kept
         code = "settings.leave-empty-to-keep-current" if kept else "settings.value"
-        self.value.setPlaceholderText(say(code))
+        set_hint(self.value, say(code))
 
 
 class ToolServerDialog(Sheet):
@@ -154,7 +155,7 @@ class ToolServerDialog(Sheet):
     def _line(self, form: QFormLayout, code: str, text: str, hint: str) -> QLineEdit:
         line = QLineEdit(text, self)
         line.setAccessibleName(say(code))
-        line.setPlaceholderText(hint)
+        set_hint(line, hint)
         form.addRow(say(code), line)
         return line
 

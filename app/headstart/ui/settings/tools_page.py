@@ -12,6 +12,7 @@ from headstart.core.settings.schema import Settings, ToolApproval
 from headstart.core.tool_servers.entry import ToolServer
 from headstart.core.tool_servers.imports import FoundServers
 from headstart.ui.kit.asking import DangerQuestion
+from headstart.ui.kit.flow import in_lines
 from headstart.ui.kit.one_window import OneWindow
 from headstart.ui.settings.form import Page
 from headstart.ui.settings.tool_import_sheet import ToolImportSheet
@@ -66,11 +67,9 @@ class ToolsPage(Page):
         self.add.clicked.connect(lambda: self._edit(None))
         self.import_button = QPushButton(say("settings.import-ellipsis"), self)
         self.import_button.clicked.connect(self._import)
-        line = QHBoxLayout()
         for button in (self.add, self.import_button):
             button.setAutoDefault(False)
-            line.addWidget(button)
-        line.addStretch(1)
+        line = in_lines(self, self.add, self.import_button)
         self.told = self.word()
         section.wide(self.servers, line, self.told, title=say("settings.mcp-servers"))
 

@@ -3,7 +3,7 @@ of the panels."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
@@ -55,7 +55,6 @@ class Header(QFrame):
         self.draft_pill.clicked.connect(self.drafting_wanted)
         self.draft_pill.hide()
         self.draft_pill.setIcon(icons.icon("zap", "accent_text"))
-        self.draft_pill.setIconSize(QSize(14, 14))
         self.sidebar_button = self._button("panel-left")
         self.find_button = self._button("search")
         self.branches = self._button("git-branch", checkable=True)
@@ -161,7 +160,6 @@ class Header(QFrame):
         button = QToolButton(self)
         button.setObjectName("bar")
         button.setIcon(icons.icon(icon, checked="accent_text"))
-        button.setIconSize(QSize(16, 16))
         button.setCheckable(checkable)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return button

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from headstart.core.chats.search import FoundChat, SearchHit
 from headstart.core.text.matching import score
 from headstart.ui.kit import icons, theme
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.joining import commas
 from headstart.ui.kit.mirrored import draw_words, turned
 from headstart.ui.sidebar.chat_list import Index
@@ -60,7 +61,7 @@ class Palette(QFrame):
         self._messages: list[PaletteEntry] = []
         self.setObjectName("palette")
         self.edit = QLineEdit(self)
-        self.edit.setPlaceholderText(say("shell.chats-messages-models-settings-help"))
+        set_hint(self.edit, say("shell.chats-messages-models-settings-help"))
         self.edit.setAccessibleName(say("shell.chats-messages-models-settings-help"))
         self.edit.textChanged.connect(self._on_text)
         self.edit.installEventFilter(self)
@@ -257,8 +258,9 @@ class _Delegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colours.selected))
             painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
+        side = icons.size()
         if entry.icon:
-            place = QRect(area.left() + 10, area.top(), 16, area.height())
+            place = QRect(area.left() + 10, area.top(), side, area.height())
             icons.icon(entry.icon).paint(painter, turned(place, area))
         small = theme.text_font(theme.SMALL_SIZE)
         note = entry.note or entry.kind
@@ -267,7 +269,7 @@ class _Delegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.quiet))
         draw_words(painter, area.adjusted(0, 0, -10, 0), right, area, ends=True)
         font = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Normal)
-        words = area.adjusted(36, 0, -22 - QFontMetrics(small).horizontalAdvance(right), 0)
+        words = area.adjusted(side + 20, 0, -22 - QFontMetrics(small).horizontalAdvance(right), 0)
         painter.setFont(font)
         painter.setPen(QColor(colours.ink))
         title = QFontMetrics(font).elidedText(

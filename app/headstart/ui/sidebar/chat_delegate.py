@@ -108,9 +108,10 @@ def _paint_chat(
     colours = theme.current()
     left, right = area.left(), area.right()
     if chat.private:
-        place = QRect(left, area.top(), 14, area.height())
+        side = theme.icon_px(14)
+        place = QRect(left, area.top(), side, area.height())
         icons.icon("lock").paint(painter, turned(place, area))
-        left += 14 + _GAP
+        left += side + _GAP
     if chat.unseen:
         right -= _DOT
         dot = QRect(right, area.center().y() - _DOT // 2, _DOT, _DOT)

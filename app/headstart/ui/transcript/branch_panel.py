@@ -196,10 +196,10 @@ class BranchDelegate(QStyledItemDelegate):
     @staticmethod
     def _buttons(area: QRect, row: TreeRow) -> list[tuple[str, QRect]]:
         names = [*(["columns-2"] if row.versions > 1 else []), "message-square-plus"]
-        right, found = area.right() - 18, []
+        side, right, found = icons.size(), area.right() - 18, []
         for name in reversed(names):
-            found.append((name, QRect(right - 16, area.center().y() - 8, 16, 16)))
-            right -= 28
+            found.append((name, QRect(right - side, area.center().y() - side // 2, side, side)))
+            right -= side + 12
         return found
 
 

@@ -346,7 +346,7 @@ class _Head(QAbstractButton):
         painter = QPainter(self)
         name, ink = _ICONS.get(self._state, ("wrench", "quiet"))
         middle = self.height() // 2
-        size = icons.SIZE
+        size = icons.size()
         icons.icon(name, ink).paint(
             painter, visual(self, QRect(_PAD, middle - size // 2, size, size))
         )

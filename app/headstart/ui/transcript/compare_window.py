@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QTextEdit,
     QWidget,
 )
@@ -20,6 +19,7 @@ from headstart.core.text.differences import Span, differences
 from headstart.core.text.units import to_units
 from headstart.ui.kit import theme
 from headstart.ui.kit.choice import Choice
+from headstart.ui.kit.elided import ElidedButton
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
@@ -52,7 +52,9 @@ class CompareWindow(Sheet):
             pane.setAccessibleName(
                 say("transcript.text-of-left" if side == 0 else "transcript.text-of-right")
             )
-            keep = QPushButton(say("transcript.show-version-in-chat"), self)
+            keep = ElidedButton(self)
+            keep.set_full_text(say("transcript.show-version-in-chat"))
+            keep.setToolTip(keep.full_text)
             keep.setAutoDefault(False)
             keep.clicked.connect(lambda _checked, side=side: self._choose(side))
             layout.addWidget(box, 0, side)

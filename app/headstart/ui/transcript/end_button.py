@@ -3,7 +3,7 @@ and a reply being written."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QToolButton
 
 from headstart.ui.kit import icons
@@ -20,7 +20,6 @@ class EndButton(QToolButton):
         self._new = 0
         self._writing = False
         self.setObjectName("toEnd")
-        self.setIconSize(QSize(14, 14))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

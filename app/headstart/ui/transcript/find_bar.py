@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButto
 
 from headstart.core.chats.finding import FoundInChat
 from headstart.ui.kit.fields import clearable
+from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.wording import say
 
@@ -27,7 +28,7 @@ class FindBar(QFrame):
         super().__init__(parent)
         self.setObjectName("findBar")
         self.edit = _Edit(self)
-        self.edit.setPlaceholderText(say("transcript.find-in-chat"))
+        set_hint(self.edit, say("transcript.find-in-chat"))
         self.edit.setAccessibleName(say("transcript.find-in-chat"))
         clearable(self.edit)
         for button in self.edit.findChildren(QToolButton):

@@ -1,0 +1,75 @@
+"""A choice is read whole: what is around it makes room, and a tooltip tells what is cut."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from pytestqt.qtbot import QtBot
+
+from headstart.core.settings.schema import Settings
+from headstart.ui.inspector.own import OwnRow
+from headstart.ui.kit.choice import Choice
+from headstart.ui.settings.form import Page, SettingRow
+
+LONG = "The words of a language that needs more room than English"
+
+
+def choice(parent: QWidget | None, *titles: str) -> Choice:
+    box = Choice(parent)
+    box.setAccessibleName("Answer format")
+    box.addItems(list(titles))
+    return box
+
+
+def test_a_choice_in_a_panel_goes_below_its_title(qtbot: QtBot) -> None:
+    box = choice(None, "Free text", "JSON")
+    row = OwnRow("Answer format", box)
+    qtbot.addWidget(row)
+    row.resize(300, 60)
+    row.show()
+    assert box.y() < row.title.geometry().bottom()
+    box.addItem(LONG[:30])
+    qtbot.waitUntil(lambda: box.y() >= row.title.geometry().bottom())
+    assert box.whole_width() <= box.width()
+    row.resize(600, 60)
+    qtbot.waitUntil(lambda: box.y() < row.title.geometry().bottom())
+    assert box.whole_width() <= box.width()
+
+
+def test_the_controls_of_a_page_are_as_wide_as_the_widest(qtbot: QtBot) -> None:
+    page = Page("Servers", Settings())
+    qtbot.addWidget(page)
+    section = page.section("One")
+    boxes = [choice(page, "Short"), choice(page, "Short too")]
+    for box in boxes:
+        section.row("Model", box)
+    page.finish()
+    page.resize(800, 400)
+    page.show()
+    before = boxes[0].width()
+    boxes[1].addItem(LONG[:38])
+    qtbot.waitUntil(lambda: boxes[0].width() > before)
+    assert boxes[0].width() == boxes[1].width()
+    assert boxes[1].whole_width() <= boxes[1].width()
+    # a name without an end does not push the words out
+    boxes[0].addItem(LONG * 9)
+    row = page.findChild(SettingRow)
+    assert row is not None
+    qtbot.wait(20)
+    assert boxes[0].width() < row.width() * 0.6
+
+
+@pytest.mark.parametrize(("title", "told"), [(LONG, True), ("Short", False)])
+def test_a_cut_choice_says_its_words(qtbot: QtBot, title: str, told: bool) -> None:
+    box = choice(None, title)
+    qtbot.addWidget(box)
+    box.resize(160, 32)
+    box.show()
+    QToolTip.hideText()
+    place = QPoint(20, 10)
+    QApplication.sendEvent(box, QHelpEvent(QEvent.Type.ToolTip, place, box.mapToGlobal(place)))
+    assert QToolTip.isVisible() == told
+    assert not told or QToolTip.text() == LONG
+    QToolTip.hideText()
