@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from headstart.core import collecting
+
+# isort: split
 import asyncio
 import logging
 import os
@@ -45,7 +48,9 @@ from headstart.ui.shell.arrivals import Arrivals
 from headstart.ui.shell.asked_to_end import when_asked_to_end
 from headstart.ui.shell.input_method import choose_plugin
 from headstart.ui.shell.unexpected import Unexpected
+from headstart.ui.wording import say
 
+collecting.resume()
 log = logging.getLogger("headstart")
 
 Script = Callable[[App], Awaitable[int]]
@@ -70,6 +75,14 @@ def run(home: Home, start: Start) -> int:
 
     Returns the exit code. Environment problems at the start are shown and end the program.
     """
+    collecting.rest()
+    try:
+        return _run(home, start)
+    finally:
+        collecting.resume()
+
+
+def _run(home: Home, start: Start) -> int:
     application = make_application()
     keep_private()
     try:
@@ -162,6 +175,7 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
         else:
             arrivals.open_last(safe or start.started.new_chat, interrupted)
         arrivals.begin(start.started)
+        collecting.resume()
         if start.script is not None:
             await app.controllers.settle()
             return await start.script(app)
@@ -203,8 +217,8 @@ def _tell_crash(app: App, unexpected: Unexpected, crashed: Path) -> None:
     said = [banner.text()] if banner.isVisible() else [told("died").text]
     banner.show_text(NoticeKind.START, " ".join(said))
     banner.offer(
-        "Show details…",
-        lambda: unexpected.show("Native code ended the program.", crash_details(crashed)),
+        say("settings.details"),
+        lambda: unexpected.show(told("died").text, crash_details(crashed)),
     )
 
 

@@ -58,12 +58,12 @@ def _starts(report: Report, before: Path | None) -> None:
                 report.add(f"start_en_{name}", statistics.median(values), "", spread(values))
             elif app == ROOT / "app":
                 later = [run[column][at] - run[0][at] for run in runs]
-                wanted = "at most 15" if at else ""
+                wanted = "" if at else "at most 15"
                 title = f"start_{code}_later_{name}"
                 report.add(title, statistics.median(later), wanted, spread(later))
             else:
                 later = [run[0][at] - run[column][at] for run in runs]
-                wanted = "at most 5" if at else ""
+                wanted = "" if at else "at most 5"
                 title = f"start_en_later_than_before_{name}"
                 report.add(title, statistics.median(later), wanted, spread(later))
 

@@ -256,7 +256,7 @@ async def knowledge(guide: Guide, server: ScriptedServer, place: Path) -> None:
 async def trouble(guide: Guide) -> None:
     banner = guide.window.banner
     banner.show_text(NoticeKind.START, told("died-writing", model="SmolLM2-135M-Instruct").text)
-    banner.offer("Show details…", lambda: None)
+    banner.offer("Details…", lambda: None)
     await guide.shot("trouble")
     banner.dismiss()
 

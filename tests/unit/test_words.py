@@ -15,6 +15,8 @@ from tests.unit.core.test_wording import facts_for
 
 APP = Path(__file__).parents[2] / "app" / "headstart"
 UI = APP / "ui"
+# the window's words outside its room
+STARTS = APP / "launch.py", APP / "assembly.py", APP / "parts.py"
 ROOMS = sorted(path.stem for path in (UI / "wording").glob("*.py") if path.stem != "__init__")
 # calls whose words are names, patterns, keys and lines of the log
 NOT_SHOWN = {
@@ -23,7 +25,8 @@ NOT_SHOWN = {
     "getattr", "setattr", "hasattr", "encode", "startswith", "endswith", "split", "partition",
     "rpartition", "removeprefix", "removesuffix", "strftime", "compile", "sub", "match", "search",
     "fullmatch", "replace", "QFont", "DBusAddress", "new_method_call", "setCreator",
-    "ElidedLabel", "TitleLabel", "EnvironmentProblem", "told", "about", "glob", "toString",
+    "ElidedLabel", "TitleLabel", "setStyle", "EnvironmentProblem", "told", "about", "glob",
+    "toString",
 }  # fmt: skip
 # names of programs, libraries, licences, fonts and files; keys; forms of dates and of JSON
 NAMES = re.compile(
@@ -43,13 +46,17 @@ MARKUP = re.compile(
 )
 WORDS = re.compile(r"\W*[A-Za-z]{2,}.*\s.*[A-Za-z]{2,}\W*|[A-Z][a-z]{2,}[…:.]?|.*[a-z]…", re.DOTALL)
 # a piece of a sentence between two facts
-PIECE = re.compile(r".*(\s[A-Za-z]{2,}|[A-Za-z]{2,}\s).*", re.DOTALL)
+PIECE = re.compile(r".*(\s[A-Za-z]{2,}|[A-Za-z]{2,}\s).*|\s[A-Za-z]+", re.DOTALL)
 
 
 def trees(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
     for path in sorted(folder.rglob("*.py")):
         if path.parent.name != "wording":
-            yield path, ast.parse(path.read_text(encoding="utf-8"))
+            yield tree_of(path)
+
+
+def tree_of(path: Path) -> tuple[Path, ast.Module]:
+    return path, ast.parse(path.read_text(encoding="utf-8"))
 
 
 def called(node: ast.Call) -> str:
@@ -115,7 +122,7 @@ def sentence(code: str) -> str:
 def test_no_words_are_outside_the_tables() -> None:
     found = [
         f"{path.relative_to(APP)}:{line}: {text}"
-        for path, tree in trees(UI)
+        for path, tree in (*trees(UI), *map(tree_of, STARTS))
         for line, text in shown_words(tree)
     ]
     assert found == []
@@ -124,10 +131,11 @@ def test_no_words_are_outside_the_tables() -> None:
 def test_the_search_for_words_finds_them() -> None:
     source = (
         'label.setText("Nothing here")\nbutton = QPushButton(f"Get {name}…")\nlog.info("Not this")'
-        '\nTITLES = {"a": "Any size"}\nframe.setObjectName("Some Name")\nkeys = "Ctrl+Shift+O"'
+        '\nshown = f"{seconds} s"\nTITLES = {"a": "Any size"}'
+        '\nframe.setObjectName("Some Name")\nkeys = "Ctrl+Shift+O"'
     )
     assert {text for _, text in shown_words(ast.parse(source))} == {
-        "Nothing here", "Get", "Any size",
+        "Nothing here", "Get", "s", "Any size",
     }  # fmt: skip
 
 
