@@ -33,6 +33,9 @@ def test_a_choice_in_a_panel_goes_below_its_title(qtbot: QtBot) -> None:
     box.addItem(LONG[:30])
     qtbot.waitUntil(lambda: box.y() >= row.title.geometry().bottom())
     assert box.whole_width() <= box.width()
+    # as Tab goes
+    assert row.button.y() > row.title.y()
+    assert row.button.x() > box.geometry().right()
     row.resize(600, 60)
     qtbot.waitUntil(lambda: box.y() < row.title.geometry().bottom())
     assert box.whole_width() <= box.width()

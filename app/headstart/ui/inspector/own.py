@@ -58,11 +58,13 @@ class OwnRow(QWidget):
         below = self._control.whole_width() > beside
         if below != self._below:
             self._below = below
-            for widget in (self.title, self._control):
+            for widget in (self.title, self._control, self.button):
                 self._grid.removeWidget(widget)
-            self._grid.addWidget(self.title, 0, 0, 1, 2 if below else 1)
+            self._grid.addWidget(self.title, 0, 0, 1, 3 if below else 1)
             place = (1, 0, 1, 2) if below else (0, 1, 1, 1)
             self._grid.addWidget(self._control, *place)
+            # Tab goes from the choice to it
+            self._grid.addWidget(self.button, 1 if below else 0, 2)
 
     def set_own(self, own: bool) -> None:
         self.title.set_own(own)

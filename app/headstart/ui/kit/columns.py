@@ -60,9 +60,8 @@ class ColumnsLayout(QLayout):
         """The size in which each widget is whole."""
         size = QSize()
         for item in self._items:
-            size = size.expandedTo(item.minimumSize()).expandedTo(
-                QSize(0, item.sizeHint().height())
-            )
+            high = QSize(0, item.sizeHint().height())
+            size = size.expandedTo(item.minimumSize()).expandedTo(high)
         return size
 
     def _columns(self, width: int) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -113,7 +113,7 @@ class Section(QFrame):
 
     def row(self, title: str, control: QWidget, about: str = "") -> SettingRow:
         row = SettingRow(title, control, about, self)
-        row.changed.connect(self._page.fit)
+        row.changed.connect(self._page.fit_soon)
         self._add(row)
         self._page.entries.append(SettingEntry(title, about, row))
         return row
@@ -205,6 +205,10 @@ class Page(QScrollArea):
         head.setWordWrap(True)
         self.column.addWidget(head)
         self._narrow = False
+        # rows change together
+        self._fitting = QTimer(self)
+        self._fitting.setSingleShot(True)
+        self._fitting.timeout.connect(self.fit)
         around = self._around = QHBoxLayout(body)
         around.setContentsMargins(_MARGIN, _TOP, _MARGIN, _TOP)
         around.addStretch(1)
@@ -258,6 +262,9 @@ class Page(QScrollArea):
     def _measure(self) -> None:
         self._inside.setMaximumWidth(theme.px(COLUMN))
         self.fit()
+
+    def fit_soon(self) -> None:
+        self._fitting.start(0)
 
     def fit(self) -> None:
         """Give the controls of all rows the width of the widest."""

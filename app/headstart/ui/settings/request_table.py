@@ -130,7 +130,7 @@ class RequestTable(QTableView):
         # a stretched section is cut where the others leave too little, and nothing scrolls to it
         self._last = len(COLUMNS) - 1
         header.setSectionResizeMode(self._last, QHeaderView.ResizeMode.Fixed)
-        header.sectionResized.connect(lambda column: self._fill() if column < self._last else None)
+        header.sectionResized.connect(self._on_resized)
         theme.follow(self._measure)
 
     def show_lines(self, lines: Sequence[ServedLine]) -> None:
@@ -155,6 +155,10 @@ class RequestTable(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fill()
+
+    def _on_resized(self, column: int) -> None:
+        if column < self._last:
+            self._fill()
 
     def _fill(self) -> None:
         """Give the last column what the others leave, and at least the width of its head."""
