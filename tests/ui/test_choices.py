@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QSpinBox, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from headstart.core.settings.schema import Settings
 from headstart.ui.inspector.own import OwnRow
 from headstart.ui.kit.choice import Choice
-from headstart.ui.settings.form import Page, SettingRow
+from headstart.ui.kit.fields import ResetButton
+from headstart.ui.settings.form import Page, ResetField, SettingRow
 
 LONG = "The words of a language that needs more room than English"
 
@@ -62,6 +63,42 @@ def test_the_controls_of_a_page_are_as_wide_as_the_widest(qtbot: QtBot) -> None:
     assert row is not None
     qtbot.wait(20)
     assert boxes[0].width() < row.width() * 0.6
+
+
+def first_after(start: QWidget, *these: QWidget) -> QWidget:
+    """The one that Tab comes to first."""
+    one = start.nextInFocusChain()
+    while one is not None and one not in these:
+        assert one is not start
+        one = one.nextInFocusChain()
+    assert one is not None
+    return one
+
+
+def test_fields_with_a_reset_stand_in_line(qtbot: QtBot) -> None:
+    page = Page("General", Settings())
+    qtbot.addWidget(page)
+    section = page.section("One")
+    box, number, reset = choice(page, "Short"), QSpinBox(page), ResetButton("Top-k", page)
+    reset.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    number.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    field = ResetField(number, reset, section)
+    section.row("Model", box)
+    section.row("Top-k", field)
+    page.finish()
+    page.show()
+
+    def left(widget: QWidget) -> int:
+        return widget.mapTo(page, QPoint()).x()
+
+    page.resize(800, 400)
+    qtbot.waitUntil(lambda: left(number) > left(reset))
+    assert left(number) + number.width() == left(box) + box.width()
+    assert first_after(box, number, reset) is reset
+    page.resize(420, 400)
+    qtbot.waitUntil(lambda: left(number) < left(reset))
+    assert left(number) == left(box)
+    assert first_after(box, number, reset) is number
 
 
 @pytest.mark.parametrize(("title", "told"), [(LONG, True), ("Short", False)])

@@ -23,7 +23,8 @@ from headstart.core.settings.fields import FieldInfo
 from headstart.core.settings.schema import Settings
 from headstart.ui.kit import theme
 from headstart.ui.kit.choice import Choice
-from headstart.ui.kit.fields import choice_box, number_box, show_value
+from headstart.ui.kit.fields import ResetButton, choice_box, number_box, show_value
+from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.kit.segments import Segments
 from headstart.ui.kit.switch import Switch
 
@@ -40,6 +41,27 @@ class SettingEntry(Struct, frozen=True):
     title: str
     about: str
     row: QWidget
+
+
+class ResetField(QWidget):
+    """A field, and a button before it that brings back what is automatic: fields end together on
+    the right. In a narrow page they begin together, with the button behind."""
+
+    def __init__(self, field: QWidget, reset: ResetButton, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._field, self._reset = field, reset
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.addWidget(reset)
+        self._row.addWidget(field, 1)
+        self.setFocusProxy(field)
+        self.set_narrow(False)
+
+    def set_narrow(self, narrow: bool) -> None:
+        directions = QBoxLayout.Direction
+        self._row.setDirection(directions.RightToLeft if narrow else directions.LeftToRight)
+        parts = self._reset, self._field
+        in_reading_order(*(reversed(parts) if narrow else parts))
 
 
 class SettingRow(QWidget):
@@ -100,6 +122,8 @@ class SettingRow(QWidget):
         directions = QBoxLayout.Direction
         self._layout.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
         self._layout.setSpacing(8 if narrow else 16)
+        if isinstance(self._control, ResetField):
+            self._control.set_narrow(narrow)
 
 
 class Section(QFrame):

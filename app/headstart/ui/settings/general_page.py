@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from headstart.core.settings.fields import FieldInfo, describe
 from headstart.core.settings.schema import Sampling, SamplingChoice, Settings, changed
 from headstart.ui.kit.fields import ResetButton, number_box, show_value
 from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.wrapping import TextEdit
-from headstart.ui.settings.form import Page, Section
+from headstart.ui.settings.form import Page, ResetField, Section
 from headstart.ui.settings.updates_section import UpdatesSection
 from headstart.ui.wording import say
 
@@ -52,13 +52,7 @@ class SamplingRows:
             reset.setEnabled(False)
 
         reset.clicked.connect(forget)
-        field = QWidget(section)
-        row = QHBoxLayout(field)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(reset)
-        row.addWidget(box, 1)
-        field.setFocusProxy(box)
-        section.row(info.title, field, about)
+        section.row(info.title, ResetField(box, reset, section), about)
 
     def follow(self, settings: Settings) -> None:
         """Show changed settings."""
