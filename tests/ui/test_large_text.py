@@ -27,6 +27,7 @@ from headstart.ui.kit.sheet import Sheet
 from headstart.ui.models.installed_rows import InstalledDelegate
 from headstart.ui.models.results import ModelResultsDelegate
 from headstart.ui.transcript.branch_panel import BranchDelegate
+from tests.conftest import OpenApp, until
 
 LONG = "Length and sampling of each reply"
 
@@ -123,3 +124,18 @@ def test_columns_become_fewer(qapp: QApplication, qtbot: QtBot, mirrored: bool) 
     assert {cell.x() for cell in cells} == {0}
     assert layout.heightForWidth(300) > layout.heightForWidth(500)
     qapp.setLayoutDirection(direction.LeftToRight)
+
+
+async def test_the_smallest_window_grows(qapp: QApplication, running: OpenApp) -> None:
+    async with running() as app:
+        window = app.window
+        window.resize(300, 200)
+        assert (window.width(), window.height()) == (720, 480)
+        app.services.preferences.update(text_size=200)
+        await until(lambda: window.height() == 720)
+        # the screen of tests is 800 px wide
+        room = window.screen().availableGeometry()
+        assert window.width() == min(1080, room.width())
+        assert window.minimumHeight() <= room.height()
+        app.services.preferences.update(text_size=100)
+        await until(lambda: window.minimumWidth() == 720)

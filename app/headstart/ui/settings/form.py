@@ -31,6 +31,8 @@ from headstart.ui.kit.switch import Switch
 # widths in px at 100 %: of a page's column, and of a control, which grows with its words
 COLUMN, CONTROL, _WIDEST = 720, 240, 344
 _MARGIN, _TOP, _GROUP = 32, 24, 24
+# px beside the words of a row, and of a control that is still of use
+_INSET, _LEAST = 16, 120
 # width of a page in px at 100 % below which controls stand below their titles
 _NARROW = 560
 
@@ -81,12 +83,14 @@ class SettingRow(QWidget):
         self.about.setTextFormat(Qt.TextFormat.PlainText)
         self.about.setVisible(bool(about))
         self._control = control
+        if isinstance(control, QLabel):
+            control.setWordWrap(True)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(self.title)
         words.addWidget(self.about)
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._layout.setContentsMargins(16, 9, 16, 9)
+        self._layout.setContentsMargins(_INSET, 9, _INSET, 9)
         self._layout.setSpacing(16)
         self._layout.addLayout(words, 1)
         self._layout.addWidget(control, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -291,11 +295,13 @@ class Page(QScrollArea):
         self._fitting.start(0)
 
     def fit(self) -> None:
-        """Give the controls of all rows the width of the widest."""
+        """Give the controls of all rows the width of the widest, and no more than there is."""
         rows = self.findChildren(SettingRow)
-        width = max((row.wanted_width() for row in rows), default=0)
+        widest = max((row.wanted_width() for row in rows), default=0)
+        sides = self._around.contentsMargins()
+        room = self.viewport().width() - sides.left() - sides.right() - 2 * (_INSET + 2)
         for row in rows:
-            row.fit(width)
+            row.fit(min(widest, max(room, _LEAST)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -306,6 +312,7 @@ class Page(QScrollArea):
             self._around.setContentsMargins(sides, _TOP, sides, _TOP)
             for row in self.findChildren(SettingRow):
                 row.set_narrow(narrow)
+        self.fit()
 
     def show_row(self, row: QWidget) -> None:
         self.ensureWidgetVisible(row, 0, theme.px(120))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
@@ -31,6 +31,8 @@ from headstart.ui.transcript.view import TranscriptView
 
 # width of the header in px below which it does not show the draft
 _PILL_FROM = 620
+# width and height of the smallest window in px, with text at 100 %
+_SMALLEST = 720, 480
 
 
 class Shell(QMainWindow):
@@ -43,7 +45,6 @@ class Shell(QMainWindow):
         # filled once all objects that commands call exist
         self.commands = Commands()
         self.setWindowTitle("Headstart")
-        self.setMinimumSize(720, 480)
         self._restore_size()
         # every widget is created under its final parent: Qt applies the style sheet again to a
         # reparented one
@@ -203,6 +204,10 @@ class Shell(QMainWindow):
         self.inspector.show_fold(name)
 
     def _measure(self) -> None:
+        # large text needs a larger window, if the screen has room for it
+        grown = QSize(*map(theme.icon_px, _SMALLEST))
+        grown = grown.boundedTo(self.screen().availableGeometry().size())
+        self.setMinimumSize(grown.expandedTo(QSize(*_SMALLEST)))
         self._below.setMaximumWidth(theme.column_width())
         self.panels.fit(self.width(), -1)
 
