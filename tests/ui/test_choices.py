@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
@@ -12,6 +14,7 @@ from headstart.core.settings.schema import Settings
 from headstart.ui.inspector.own import OwnRow
 from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.fields import ResetButton
+from headstart.ui.kit.mirrored import across
 from headstart.ui.settings.form import Page, ResetField, SettingRow
 
 LONG = "The words of a language that needs more room than English"
@@ -22,6 +25,11 @@ def choice(parent: QWidget | None, *titles: str) -> Choice:
     box.setAccessibleName("Answer format")
     box.addItems(list(titles))
     return box
+
+
+def begins(widget: QWidget, around: QWidget) -> int:
+    """Its distance in pixels from the side where reading begins."""
+    return across(widget.mapTo(around, QPoint()).x(), widget.width(), around.width())
 
 
 def test_a_choice_in_a_panel_goes_below_its_title(qtbot: QtBot) -> None:
@@ -36,7 +44,7 @@ def test_a_choice_in_a_panel_goes_below_its_title(qtbot: QtBot) -> None:
     assert box.whole_width() <= box.width()
     # as Tab goes
     assert row.button.y() > row.title.y()
-    assert row.button.x() > box.geometry().right()
+    assert begins(row.button, row) > begins(box, row) + box.width()
     row.resize(600, 60)
     qtbot.waitUntil(lambda: box.y() < row.title.geometry().bottom())
     assert box.whole_width() <= box.width()
@@ -88,9 +96,7 @@ def test_fields_with_a_reset_stand_in_line(qtbot: QtBot) -> None:
     page.finish()
     page.show()
 
-    def left(widget: QWidget) -> int:
-        return widget.mapTo(page, QPoint()).x()
-
+    left = partial(begins, around=page)
     page.resize(800, 400)
     qtbot.waitUntil(lambda: left(number) > left(reset))
     assert left(number) + number.width() == left(box) + box.width()
