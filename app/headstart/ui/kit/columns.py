@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem, QStyle, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QApplication, QStyle, QWidget
+
+from headstart.ui.kit.flow import ItemsLayout
 
 _ACROSS, _DOWN = 24, 8
 
 
-class ColumnsLayout(QLayout):
+class ColumnsLayout(ItemsLayout):
     """Places widgets row by row in at most `most` columns; fewer where one would be cut."""
 
     def __init__(self, parent: QWidget, most: int) -> None:
         super().__init__(parent)
         self._most = most
-        self._items: list[QLayoutItem] = []
-        self.setContentsMargins(QMargins())
-
-    def addItem(self, item: QLayoutItem) -> None:
-        self._items.append(item)
-
-    def count(self) -> int:
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation.Horizontal
-
-    def hasHeightForWidth(self) -> bool:
-        return True
 
     def heightForWidth(self, width: int) -> int:
         lines = -(-len(self._items) // self._columns(width))

@@ -21,10 +21,11 @@ def in_lines(parent: QWidget, *widgets: QWidget, wants_one: bool = False) -> QWi
     return place
 
 
-class FlowLayout(QLayout):
-    def __init__(self, parent: QWidget, wants_one: bool = False) -> None:
+class ItemsLayout(QLayout):
+    """Keeps its items in a list, without margins; subclasses place them."""
+
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._wants_one = wants_one
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(QMargins())
 
@@ -40,11 +41,17 @@ class FlowLayout(QLayout):
     def takeAt(self, index: int) -> QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
-    def expandingDirections(self) -> Qt.Orientation:
-        return Qt.Orientation(0)
-
     def hasHeightForWidth(self) -> bool:
         return True
+
+
+class FlowLayout(ItemsLayout):
+    def __init__(self, parent: QWidget, wants_one: bool = False) -> None:
+        super().__init__(parent)
+        self._wants_one = wants_one
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
 
     def heightForWidth(self, width: int) -> int:
         return self._place(QRect(0, 0, width, 0), moves=False)
