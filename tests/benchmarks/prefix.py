@@ -1,7 +1,8 @@
 """Prefixes that are never read twice: reopening, bytes on disk, switching, typing, preempting.
 
 Each reopening is a fresh process, with the files in the page cache; comparisons with reading and
-with llama-server are interleaved. `--only reopen,bytes,switch,preempt,typing,peer` chooses.
+with llama-server are interleaved. `--only reopen,bytes,switch,preempt,typing,audiences,peer`
+chooses.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from headstart.engine.runner import Runner
 from headstart.engine.stop import NEVER, StopSignal
 from headstart.hub.library import starter_model
 from tests.benchmarks.peers import bench_cache
+from tests.benchmarks.prefix_audiences import audience_figures
 from tests.benchmarks.prefix_child import CHAT, Program
 from tests.benchmarks.prefix_peer import Server
 from tests.benchmarks.prefix_typing import typing_figures
@@ -37,7 +39,7 @@ from tests.models.wide import make_wide
 from tests.support.prefix_engine import prose
 
 LENGTH = 4000
-SECTIONS = ("reopen", "bytes", "switch", "preempt", "typing", "peer")
+SECTIONS = ("reopen", "bytes", "switch", "preempt", "typing", "audiences", "peer")
 # layers that give random models of these families at least 100 million weights at scale 6
 LARGE = {"gemma3": 24, "granitehybrid": 24}
 
@@ -349,6 +351,7 @@ def main() -> None:
         "switch": lambda: _switch(report),
         "preempt": lambda: _preempt_all(report),
         "typing": lambda: typing_figures(report, starter(), wide()),
+        "audiences": lambda: audience_figures(report, starter()),
         "peer": lambda: _peers(report, runs),
     }
     for name in SECTIONS:

@@ -105,6 +105,9 @@ class FakeDecoder:
     def pace(self) -> int:
         return 0
 
+    def forget_images(self) -> None:
+        """It sees none."""
+
     def encode(self, text: str) -> list[int]:
         return [ord(character) % len(self._logits) for character in text]
 

@@ -56,7 +56,7 @@ class Session:
     def restart(self) -> None:
         """Another encoder, with what the disk has."""
         self.encoder = byte_encoder(templates()[self.name])
-        self.encoder.spelled = self.disk
+        self.encoder.texts.own.spelled = self.disk
 
     def step(self, number: int) -> None:
         encoder, tools = self.encoder, Tools(TOOLS)

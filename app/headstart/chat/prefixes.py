@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import psutil
 from msgspec.structs import replace
@@ -31,8 +31,11 @@ class Prefixes:
         preferences: Preferences,
         broadcast: Broadcast,
         storage: Storage | None = None,
+        wake: Callable[[], None] = lambda: None,
     ) -> None:
-        """`storage`: it has the names of owners that are no chats."""
+        """`storage`: it has the names of owners that are no chats. `wake`: has the engine look for
+        work."""
+        self._wake = wake
         self._storage = storage
         self._controls = controls
         self._preferences = preferences
@@ -80,13 +83,26 @@ class Prefixes:
             self._tell(PrefixesChanged())
 
     async def forget(self, chat_id: str, for_good: bool = False) -> None:
-        """Remove the prefixes that only this chat uses; `for_good`: the chat is deleted, and the
-        state the engine still holds for it is never written."""
+        """Remove the prefixes that only this chat uses; `for_good`: the chat is deleted, the
+        state the engine still holds for it is never written, and it forgets its text."""
+        if self._controls is None:
+            return
+        if for_good:
+            self._controls.allow(chat_id, False)
+        await self._forget(chat_id, for_good)
+
+    async def forget_session(self, session: str) -> None:
+        """Remove the prefixes of a program's session, which may begin again."""
         if self._controls is not None:
-            if for_good:
-                self._controls.allow(chat_id, False)
-            await asyncio.to_thread(self._controls.forget_chat, chat_id)
-            self._tell(PrefixesChanged())
+            self._controls.forget_words()
+            await self._forget(session, for_good=True)
+
+    async def _forget(self, owner: str, for_good: bool) -> None:
+        assert self._controls is not None
+        await asyncio.to_thread(self._controls.forget_chat, owner, for_good)
+        if for_good:
+            self._wake()
+        self._tell(PrefixesChanged())
 
     def _apply(self, settings: Settings) -> None:
         if self._controls is not None:

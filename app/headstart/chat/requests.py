@@ -10,6 +10,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from headstart.core.audiences import Audience, of_chat
 from headstart.core.chats.parts import (
     ImagePart,
     OtherPart,
@@ -64,6 +65,8 @@ class Asked(Struct, frozen=True):
     documents: tuple[DocumentText, ...] = ()
     # a document's, for a question to many: it gives way to replies, and keeps its state
     beside: bool = False
+    # who may reuse what is computed; None: the chat's own
+    audience: Audience | None = None
 
     @property
     def tools(self) -> Tools:
@@ -142,6 +145,7 @@ def local_request(
         speculation=chosen.speculation,
         reply_key=asked.reply_id,
         retention=decide(settings, asked.chat),
+        audience=asked.audience or of_chat(asked.chat),
         served=asked.beside,
         beginning_only=asked.beside,
         shared=shared_texts(asked.documents, wanted.model.key),
@@ -191,6 +195,7 @@ def ahead_request(
         when_full=chosen.when_full,
         thinking=chosen.thinking,
         retention=decide(settings, chat, stored=bool(branch)),
+        audience=of_chat(chat),
         speculation=chosen.speculation,
     )
 

@@ -175,7 +175,7 @@ def make_services(
     replies = Replies(databases, branches, broadcast, background)
     servers = Servers(preferences, keychain, session := RemoteSession(keychain.get))
     models = Models(preferences, servers, shelf)
-    prefixes = Prefixes(prefix_controls, preferences, broadcast, storage)
+    prefixes = Prefixes(prefix_controls, preferences, broadcast, storage, runner.wake)
     parts = storage, prefixes, preferences, broadcast, background
     lent = make_tool_servers(preferences, keychain, broadcast, databases, weights.tools)
     engine = runner, lambda: local.loader.contexts, prefixes

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from headstart.core.audiences import WINDOW, Audience
 from headstart.core.chats.values import Role
 from headstart.core.models.ref import ModelRef
 from headstart.core.retention import Retention, owner_of
@@ -118,8 +119,9 @@ class GenerationRequest(Struct, frozen=True):
     speculation: Speculation = field(default_factory=Speculation)
     # the key of the reply among later messages
     reply_key: str = ""
-    # how long its computed state may be kept
+    # how long its computed state may be kept, and who may reuse it
     retention: Retention = Retention.DISK
+    audience: Audience = WINDOW
     tools: Tools = NO_TOOLS
     # another program's, or a document's: it gives way to the window's, and keeps its state as it
     # is computed
@@ -188,6 +190,7 @@ class AheadRequest(Struct, frozen=True):
     when_full: WhenFull = "stop"
     thinking: Thinking = "auto"
     retention: Retention = Retention.DISK
+    audience: Audience = WINDOW
     speculation: Speculation = field(default_factory=Speculation)
     tools: Tools = NO_TOOLS
 

@@ -230,6 +230,10 @@ class Decoder(Protocol):
         run is one forward."""
         ...
 
+    def forget_images(self) -> None:
+        """Drop what is kept of images to make their next prompt faster."""
+        ...
+
     def piece(self, token: int) -> bytes:
         """The bytes of a token's text; empty for control tokens and images."""
         ...

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Struct, field
 
+from headstart.core.audiences import WINDOW, Audience, private
 from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Counted, Emit, Notice, NoticeKind
@@ -36,7 +37,7 @@ from headstart.engine.prefix import speeds
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
 from headstart.engine.speculation.idle import learn_when_idle
-from headstart.engine.speculation.state import SpeculationState, may_use_earlier
+from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import TurnParts
 from headstart.engine.turn_account import PausedTurn
@@ -69,6 +70,9 @@ class LoadedModel(Struct):
     untold: Sequence[Ability] = ()
     # true once a forward has run
     warm: bool = False
+    # the last request's audience, and the number of deleted chats that are forgotten
+    audience: str = WINDOW.name
+    gone: int = 0
 
     @property
     def decoder(self) -> Decoder:
@@ -129,6 +133,7 @@ class LoadedModel(Struct):
                     # a long prompt's state is written while it is computed: the program may be
                     # ended right after the first answer
                     store.go_on_writing()
+            self._enter(request.audience)
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
             with noted(running, Doing("reading", name)):
@@ -152,7 +157,8 @@ class LoadedModel(Struct):
         if request.chat_id in self.other:
             return
         prefiller = self.prefiller
-        self.speculation.uses_earlier |= may_use_earlier(request, request.speculation)
+        self._enter(request.audience)
+        self.speculation.earlier_for(request)
         if self.parts.tracer is not None:
             self.parts.tracer.reply_tokens.load(request.chat_id)
         if prefiller.resident.chat_id != request.chat_id and not (
@@ -184,12 +190,13 @@ class LoadedModel(Struct):
 
         plain = length(NO_TOOLS)
         return Counted(
-            tuple(encoder.count(text) for text in request.texts),
+            tuple(encoder.count(text, keep=False) for text in request.texts),
             tuple(max(0, length(tools) - plain) for tools in request.tools),
             0 if request.prompt is None else self._length(request.prompt),
         )
 
     def _length(self, prompt: GenerationRequest) -> int:
+        self._enter(prompt.audience)
         encoder = self.encoder
         encoder.show(prompt.messages)
         try:
@@ -215,12 +222,45 @@ class LoadedModel(Struct):
         load = msgspec.structs.replace(request.load, draft=None)
         return msgspec.structs.replace(request, speculation=off, load=load)
 
+    # --- audiences -----------------------------------------------------------------------
+
+    def _enter(self, audience: Audience) -> None:
+        """Look up texts and images for this audience: others' leave no trace in its answers."""
+        self._forget_gone()
+        if self.audience not in audience.sees:
+            self.decoder.forget_images()
+        self.audience = audience.name
+        self.encoder.texts.enter(audience)
+
+    def _forget_gone(self) -> None:
+        """Forget the text of chats that were deleted since the last look."""
+        if self.resources.store is None:
+            return
+        controls = self.resources.store.controls
+        if controls.number_gone == self.gone:
+            return
+        gone = controls.gone_since(self.gone)
+        self.gone = controls.number_gone
+        names = {private(one).name for one in gone}
+        resident, speculation = self.resident, self.speculation
+        if resident.chat_id in gone or resident.audience in names:
+            self.prefiller.forget()
+            speculation.forget_text()
+        speculation.forget_chats(gone)
+        for one in gone:
+            self.encoder.texts.forget(private(one).name)
+            self.resources.traces.forget(one)
+        # texts are not told apart by chat
+        self.encoder.texts.forget(WINDOW.name)
+        self.decoder.forget_images()
+
     # --- idle work -----------------------------------------------------------------------
 
     def save_when_idle(self, stop: StopSignal) -> float | None:
         """Save prefilled state; returns the seconds until more can be saved, None: nothing is
         left."""
         prefiller, resident = self.prefiller, self.resident
+        self._forget_gone()
         if prefiller.prefix_cache is None or self.changed:
             return None
         if resident.unsaved:
@@ -248,7 +288,7 @@ class LoadedModel(Struct):
         """Learn from past replies how to speed up the next; True: new state waits to be saved."""
         speculation, resident, has_prefilled = self.speculation, self.resident, False
         speculation.complete_index()
-        if speculation.earlier is not None and speculation.uses_earlier:
+        if speculation.earlier is not None:
             for _ in speculation.earlier.build(self.decoder.encode):
                 if stop.stopped:
                     return False

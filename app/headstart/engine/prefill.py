@@ -13,6 +13,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from headstart.core.audiences import WINDOW, Audience
 from headstart.core.events import Emit, Prefilling
 from headstart.core.retention import Retention, owner_of
 from headstart.engine import image_tokens
@@ -40,7 +41,15 @@ class DraftPrefix(Protocol):
 
     def save_prefix(self, chat_id: str | None, owner: str | None, tail: bool) -> Iterator[None]: ...
 
-    def begin_chat(self) -> None: ...
+    def enter(self, audience: Audience, chat_id: str | None) -> None: ...
+
+
+class Entered(Struct, frozen=True):
+    """A chat, what may be kept of it, and the audience that may reuse that."""
+
+    chat_id: str | None
+    retention: Retention
+    audience: str = WINDOW.name
 
 
 class Resident(Struct):
@@ -53,6 +62,8 @@ class Resident(Struct):
     kept_before: Callable[[str], str | None] = lambda _chat_id: None
     chat_id: str | None = None
     retention: Retention = Retention.MEMORY
+    # who may reuse them
+    audience: str = WINDOW.name
     # since the last reply: tokens restored, and tokens prefilled ahead of a request
     restored: Restored = field(default_factory=Restored)
     ahead: int = 0
@@ -69,6 +80,11 @@ class Resident(Struct):
     def owner(self) -> str | None:
         """The chat that may have this on disk."""
         return owner_of(self.chat_id, self.retention)
+
+    def belongs(self, entered: Entered) -> None:
+        """Make the tokens those of this chat."""
+        self.chat_id, self.retention = entered.chat_id, entered.retention
+        self.audience = entered.audience
 
     def save_only(self, limit: int) -> None:
         """Have so many tokens from the beginning saved; 0: all."""
@@ -93,8 +109,8 @@ class Prefiller:
         self.resident = resident
         self.prefix_cache = prefix_cache
         self._speeds = speeds
-        # the chat of the next tokens, and what may be kept of it
-        self._entered: tuple[str | None, Retention] = (None, Retention.NOTHING)
+        # the chat of the next tokens, what may be kept of it, and who may reuse that
+        self._entered = Entered(None, Retention.NOTHING)
         # the chat last prefilled ahead, and the tokens that precede any next message
         self.history: tuple[object, list[int]] | None = None
         # reuse only tokens prefilled in whole slices, as a fresh prefill would compute them: the
@@ -109,30 +125,42 @@ class Prefiller:
         if self.prefix_cache is not None:
             self.prefix_cache.keep_whole_slices()
 
-    def enter(self, chat_id: str | None, retention: Retention) -> None:
+    def enter(self, chat_id: str | None, retention: Retention, audience: Audience = WINDOW) -> None:
         """Switch to this chat; the previous one is closed and its tail saved to disk.
 
         Until `reuse` has cut the resident tokens, they belong to no chat: the text of a private
-        chat must not be saved under the next one's name.
+        chat must not be saved under the next one's name. Those of an audience that this one may
+        not read are dropped at once.
         """
         resident = self.resident
-        self._entered = (chat_id, retention)
-        if resident.chat_id != chat_id:
+        self._entered = Entered(chat_id, retention, audience.name)
+        if (resident.chat_id, resident.audience) != (chat_id, audience.name):
             if self.prefix_cache is not None and (resident.unsaved or resident.tail_unsaved):
                 # under the name and retention of the chat that it was prefilled for
                 save = self.save if resident.owner is None else self.save_tail
                 save(StopSignal(KEEP_SECONDS))
             resident.unsaved = resident.tail_unsaved = False
+            if resident.audience not in audience.sees:
+                self.forget()
             if self.prefix_cache is not None:
-                self.prefix_cache.begin_chat()
+                self.prefix_cache.enter(audience, chat_id)
                 if chat_id is not None:
                     self.prefix_cache.expect(chat_id)
             if self.draft is not None:
-                self.draft.begin_chat()
+                self.draft.enter(audience, chat_id)
             resident.restored, resident.ahead, resident.limit = Restored(), 0, 0
             resident.chat_id, resident.retention = None, Retention.NOTHING
         else:
             resident.retention = retention
+
+    def forget(self) -> None:
+        """Drop the resident tokens, unsaved."""
+        resident = self.resident
+        del resident.tokens[self._decoder.truncate(0) :]
+        resident.in_slices = 0
+        resident.unsaved = resident.tail_unsaved = False
+        resident.chat_id, resident.retention = None, Retention.NOTHING
+        self.history = None
 
     def piece(self, token: int) -> bytes:
         """The bytes of a token's text."""
@@ -155,19 +183,19 @@ class Prefiller:
             self._cut_to_slices(prompt)
             left = self._decoder.truncate(common_prefix(tokens, prompt))
             del tokens[left:]
-            resident.chat_id, resident.retention = self._entered
+            resident.belongs(self._entered)
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
             self.save(StopSignal(KEEP_SECONDS))
         self._cut_to_slices(prompt)
-        persist = owner_of(*self._entered) is not None
+        persist = owner_of(self._entered.chat_id, self._entered.retention) is not None
         came = prefix_cache.restore(tokens, prompt, stop, persist)
         # the restored state was saved in whole slices
         resident.in_slices = len(tokens)
         self._cut_to_slices(prompt)
         self._cut_whole(prompt)
         self._cut_for_rows()
-        resident.chat_id, resident.retention = self._entered
+        resident.belongs(self._entered)
         before = resident.restored
         resident.restored = Restored(
             before.from_memory + came.from_memory, before.from_disk + came.from_disk

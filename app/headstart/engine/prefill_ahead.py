@@ -100,7 +100,7 @@ def prefill_ahead(
     tokens = sure_tokens(encode, request.messages, typed, request.images) if typed else history
     if not tokens:
         return []
-    prefiller.enter(request.chat_id, request.retention)
+    prefiller.enter(request.chat_id, request.retention, request.audience)
     resident = prefiller.resident.tokens
     if common_prefix(resident, tokens) < len(tokens):
         if stop.stopped:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -27,6 +26,7 @@ from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
 from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import ChatTemplate
+from headstart.engine.text_memory import TextMemories
 from headstart.engine.tool_prompts import ToolPrompts
 
 # private-use characters; text that really contains them loses only them. The second cuts plain text
@@ -36,7 +36,6 @@ GUARD, CUT = "\ue0f7", "\ue0f8"
 IMAGE = "\ue0f9"
 _GUARDS = str.maketrans({GUARD: None, CUT: None, IMAGE: None})
 _MARKUP = re.compile(r"\W.*\W|\S*[<\[|].*", re.DOTALL)
-REMEMBERED_CHARACTERS = 8_000_000
 # texts from this length on are worth keeping with their tokens: tokenizing one takes 15 ms or more
 LONG_TEXT = 16_000
 
@@ -53,7 +52,9 @@ class PromptEncoder:
         # images of the present request, by digest
         self._images: dict[str, PromptImage] = {}
         self._template = template
-        self.tools = ToolPrompts(self._recall)
+        # texts with their tokens, and calls as they were written
+        self.texts = TextMemories(self._recall)
+        self.tools = ToolPrompts(lambda: self.texts.own.calls)
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
         self._words = {
@@ -67,11 +68,6 @@ class PromptEncoder:
         self.marks = {
             token.id: text for text, token in self._special.items() if text in template.form.marks
         }
-        self._memory: OrderedDict[str, tuple[int, ...]] = OrderedDict()
-        self._memory_size = 0
-        # the tokens of replies from earlier runs of the app, by `digest` of their text; see
-        # `reply_tokens`
-        self.spelled: dict[bytes, tuple[int, ...]] = {}
         self.digest: Callable[[str], bytes] = lambda text: text.encode("utf-8", "surrogatepass")
 
     @property
@@ -119,7 +115,7 @@ class PromptEncoder:
         return self.tools.way(self._template)
 
     def _recall(self, key: str) -> str | None:
-        tokens = self.spelled.get(self.digest(key)) if self.spelled else None
+        tokens = self._spelled(key)
         return None if tokens is None else self.as_written(tokens)
 
     def seen(self, messages: Sequence[PromptMessage], thinking: Thinking, tools: Tools) -> bytes:
@@ -218,7 +214,7 @@ class PromptEncoder:
             if text:
                 known = (*(self._encode_plain(head) if head else ()), *run)
                 text = head + text
-                self._remember(text, known)
+                self.texts.own.put(text, known)
                 if known != _tokenized(self.decoder, text):
                     other.append((text, known))
             head, run = "", []
@@ -229,13 +225,14 @@ class PromptEncoder:
         for piece in self._finder.split(rendered)[::2]:
             if len(piece) >= LONG_TEXT:
                 for text in piece.replace(GUARD, "").split(IMAGE)[::2]:
-                    known = self._memory.get(text)
+                    known = self.texts.get(text)
                     if known is not None and len(text) >= LONG_TEXT:
                         yield text, known
 
-    def count(self, text: str) -> int:
-        """Number of tokens of a text inside a prompt."""
-        return len(self._encode_plain(text))
+    def count(self, text: str, keep: bool = True) -> int:
+        """Number of tokens of a text inside a prompt. `keep`: it is counted again soon, for the
+        same chat."""
+        return len(self._encode_plain(text, keep))
 
     def count_image(self, image: PromptImage) -> int:
         """Number of tokens of an image passed to `show`; 0 where the model cannot see it."""
@@ -253,24 +250,18 @@ class PromptEncoder:
 
         return self.decoder.image(digest, read)
 
-    def _encode_plain(self, text: str) -> tuple[int, ...]:
-        known = self._memory.get(text)
+    def _encode_plain(self, text: str, keep: bool = True) -> tuple[int, ...]:
+        known = self.texts.get(text)
         if known is None:
-            known = self.spelled.get(self.digest(text)) if self.spelled else None
+            known = self._spelled(text)
             if known is None:
                 known = _tokenized(self.decoder, text)
-            self._remember(text, known)
-        else:
-            self._memory.move_to_end(text)
+            if keep:
+                self.texts.own.put(text, known)
         return known
 
-    def _remember(self, text: str, tokens: tuple[int, ...]) -> None:
-        if text not in self._memory:
-            self._memory_size += len(text)
-        self._memory[text] = tokens
-        while self._memory_size > REMEMBERED_CHARACTERS and len(self._memory) > 1:
-            old, _ = self._memory.popitem(last=False)
-            self._memory_size -= len(old)
+    def _spelled(self, text: str) -> tuple[int, ...] | None:
+        return self.texts.spelled(self.digest(text)) if self.texts.any_spelled else None
 
     def guard(self, text: str) -> str:
         """`text` with guards in its control tokens, so that they stay plain text in a rendered

@@ -123,6 +123,10 @@ class Runner:
             lambda emit, stop: self._made().release(keys, emit, stop),
         )
 
+    def wake(self) -> None:
+        """Let the idle engine look for work again."""
+        self._submit(Priority.LATER, lambda _emit, _stop: None)
+
     def on_idle(self, listener: Callable[[GenerationEvent], None]) -> None:
         """Call `listener` on the running loop with the events of the engine's idle work."""
         loop = asyncio.get_running_loop()

@@ -17,12 +17,16 @@ from headstart.engine.tool_probe import NO_CALLS, probe
 
 
 class ToolPrompts:
-    """`calls` has calls as the model wrote them; `recall`: those of earlier starts."""
+    """`calls` gives the present audience's calls as the model wrote them."""
 
-    def __init__(self, recall: Callable[[str], str | None]) -> None:
-        self.calls = CallMemory(recall)
+    def __init__(self, calls: Callable[[], CallMemory]) -> None:
+        self._calls = calls
         # templates that raised at the calls or tools of a prompt
         self._refused: set[ChatTemplate] = set()
+
+    @property
+    def calls(self) -> CallMemory:
+        return self._calls()
 
     def way(self, template: ChatTemplate) -> ToolPrompt:
         # the reason for a fallback has facts, and facts have no hash

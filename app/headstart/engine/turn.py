@@ -113,7 +113,8 @@ class Turn:
         stream = self._stream()
         self._signal.set_abort(self._abort)
         try:
-            self._prefiller.enter(self._request.chat_id, self._request.retention)
+            request = self._request
+            self._prefiller.enter(request.chat_id, request.retention, request.audience)
             rendered, prompt = self._prompt = self._begin(stream)
             self._prefill([*prompt, *self._generated], first=self._paused.prompt is None)
             on_read()
@@ -195,7 +196,7 @@ class Turn:
     def _positions(self, prompt: Sequence[int]) -> list[int]:
         request, others = self._request, list[Sequence[int]]()
         if request.served and self._tracer is not None:
-            others = self._tracer.others(request.chat_id)
+            others = self._tracer.others(request)
         kept = self._fitting.kept
         return snapshot_positions(self._prefiller, self._encoder, request, kept, prompt, others)
 

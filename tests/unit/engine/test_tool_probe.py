@@ -13,6 +13,7 @@ from headstart.core.requests import (
     ToolRole,
 )
 from headstart.core.tools import NO_TOOLS, Tools, ToolSpec, new_call_id
+from headstart.engine.call_memory import CallMemory
 from headstart.engine.markup.tool_calls.forms import FORMS, GENERIC
 from headstart.engine.template import CHATML, ChatTemplate, choose
 from headstart.engine.tool_messages import as_text, template_id, with_described_tools
@@ -108,7 +109,7 @@ def test_a_template_that_stands_in_for_a_broken_one_takes_tools() -> None:
     plain = choose(None, "<s>", "</s>", frozenset())
     broken = choose("{{ raise_exception('no') }}", "<s>", "</s>", frozenset())
     assert broken.fallback is not None
-    prompts = ToolPrompts(lambda _key: None)
+    prompts = ToolPrompts(CallMemory)
     for template in (plain, broken):
         rendered = prompts.render(
             template, [PromptMessage(Role.USER, "Hello.")], "auto", Tools(TOOLS)

@@ -20,6 +20,7 @@ from headstart.chat.changes import DraftState
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
+from headstart.core.audiences import of_chat
 from headstart.core.chats.parts import PartKind
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import (
@@ -163,6 +164,7 @@ class ServerDrafts:
             thinking="off",
             speculation=Speculation(enabled=False),
             retention=decide(settings, asked.chat),
+            audience=of_chat(asked.chat),
         )
         prompt = None
         if request.model.checks_text:

@@ -23,6 +23,7 @@ from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.requests import Asked, new_question
+from headstart.core.audiences import of_chat
 from headstart.core.chats.attachments import about_tokens
 from headstart.core.chats.parts import CoveragePart, Part, PassagePart
 from headstart.core.chats.prompt_words import prompt_text
@@ -210,6 +211,8 @@ class Surveying:
             new_id(),
             documents=(DocumentText(name, stretch.text),),
             beside=True,
+            # of a private chat: gone with it
+            audience=of_chat(chat),
         )
 
 

@@ -19,6 +19,7 @@ from headstart.chat.changes import ModelsChanged, ModelsLoaded, ServedEnded
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.serving.log import ServingLog
+from headstart.core.audiences import Audience, of_key
 from headstart.core.chats.values import Chat, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import (
@@ -96,6 +97,8 @@ class Admission:
         self._preferences = preferences
         self._loop = asyncio.get_running_loop()
         self.log = ServingLog()
+        # the key that programs send
+        self.key = ""
         # the last answer of `models`, for requests: looking at all files takes long
         self._known: list[ServedModel] | None = None
         broadcast.on(ModelsChanged, lambda _change: self._forget())
@@ -127,6 +130,11 @@ class Admission:
         chosen = await self._chosen()
         self._known = sorted(found, key=lambda one: one.ref != chosen)
         return self._known
+
+    @property
+    def _audience(self) -> Audience:
+        """Those who may reuse what a request computes."""
+        return of_key(self.key, self._preferences.current.server.share_window)
 
     def _forget(self) -> None:
         self._known = None
@@ -193,7 +201,7 @@ class Admission:
     async def admit(self, served: ServedRequest, program: str, agent: str = "") -> Admitted:
         """An engine's request for a program's; raises EnvironmentProblem."""
         model = await self._model_for(served.model)
-        session = session_id(program, served, agent)
+        session = session_id(program, served, agent, self._audience.name)
         request = await self._request(served, model.ref, session)
         if request.owner is not None:
             await self._storage.run(lambda store: store.sessions.use(session, program))
@@ -262,6 +270,7 @@ class Admission:
             speculation=chosen.speculation,
             reply_key=new_id(),
             retention=Retention.DISK if kept else Retention.MEMORY,
+            audience=self._audience,
             tools=served.tools,
             served=True,
             plain=served.plain,

@@ -139,7 +139,7 @@ class Serving:
             addresses = await asyncio.to_thread(own_addresses)
             name = own_name().casefold()
             hosts += [*addresses, name, f"{name}.local"]
-        key = await self.key()
+        key = self._admission.key = await self.key()
         return Opening(settings.port, key, tuple(hosts), settings.origins, settings.network)
 
     async def close(self) -> None:
@@ -201,7 +201,7 @@ class Serving:
         """Remove them."""
         sessions = [one.id for one in await self._storage.run(lambda store: store.sessions.all())]
         for session in sessions:
-            await self._prefixes.forget(session)
+            await self._prefixes.forget_session(session)
         await self._storage.run(lambda store: store.sessions.forget(sessions))
 
 

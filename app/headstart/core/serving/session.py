@@ -36,14 +36,16 @@ def is_beside(owner: str) -> bool:
     return is_session(owner) or is_document(owner)
 
 
-def session_id(program: str, request: ServedRequest, part: str = "") -> str:
+def session_id(program: str, request: ServedRequest, part: str = "", audience: str = "") -> str:
     """The id of a request's session: of the program's own key, else of its beginning, which all
-    requests of a session share. `part`: an agent within it."""
+    requests of a session share. `part`: an agent within it; `audience`: the programs that share a
+    key of the server: those of another one have sessions of their own."""
     found = hashlib.blake2b(digest_size=12)
 
     def add(text: str) -> None:
         found.update(text.encode("utf-8", "surrogatepass") + b"\0")
 
+    add(audience)
     add(program)
     add(part)
     if request.session:

@@ -30,3 +30,5 @@ class ServerSettings(Struct, frozen=True):
     ] = ()
     # whether the state of programs' prompts may be on disk
     keep_prompts: bool = True
+    # whether programs may reuse what the window has computed for its kept chats and folders
+    share_window: bool = False

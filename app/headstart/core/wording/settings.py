@@ -155,6 +155,13 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "Keep programs’ prompts on disk",
         "After a restart nothing of them is processed again",
     ),
+    "ServerSettings.share_window": (
+        "Share computed chats with programs",
+        (
+            "Faster where they send the same text, but they can find out what your kept chats and "
+            "folders contain. Private chats are never shared"
+        ),
+    ),
     "PrefixSettings.on_disk": (
         "Prompt cache on disk",
         "Saves recomputing after a restart",

@@ -20,6 +20,10 @@ class ImageTokens(Protocol):
         """As `Decoder.image`."""
         ...
 
+    def forget(self) -> None:
+        """As `Decoder.forget_images`."""
+        ...
+
 
 class NoStates:
     def keep(self, taps: Sequence[Tap]) -> None:
@@ -57,6 +61,10 @@ class DecoderBase:
 
     def image(self, digest: str, read: ReadPixels) -> list[int] | None:
         return None if self._images is None else self._images.tokens(digest, read)
+
+    def forget_images(self) -> None:
+        if self._images is not None:
+            self._images.forget()
 
     def lay_out(self, tokens: Sequence[int]) -> None:
         self._layout.set(tokens)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from headstart.core.audiences import WINDOW
+from headstart.core.chats.replies import NoReplies
 from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice, NoticeKind
@@ -35,7 +37,7 @@ from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
-from headstart.engine.speculation.earlier import EarlierChats
+from headstart.engine.speculation.earlier import EarlierByAudience, EarlierChats
 from headstart.engine.speculation.state import QUESTION, SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import TurnParts
@@ -104,7 +106,7 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
         decoder,
         resources.profiles,
         make_prefix_cache if prefix_cache is not None else None,
-        EarlierChats(model, resources.profiles, resources.replies, resources.forgets),
+        EarlierByAudience(lambda audience: _earlier(resources, model, audience)),
     )
     prefiller.draft = speculation
     speculation.sample_prompt = _sample_prompt(encoder)
@@ -116,6 +118,13 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     return LoadedModel(
         wanted, resources, parts, chosen, measured, vision, other, Weights(model), untold=lacking
     )
+
+
+def _earlier(resources: Resources, model: ModelRef, audience: str) -> EarlierChats:
+    """The earlier chats of an audience; replies on disk are the window's."""
+    if audience == WINDOW.name:
+        return EarlierChats(model, resources.profiles, resources.replies, resources.forgets)
+    return EarlierChats(model, resources.profiles, NoReplies(), resources.forgets, audience)
 
 
 def open_projector(

@@ -5,7 +5,7 @@ Not thread-safe: callers hold the lock of `records` around every call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 from msgspec import Struct, field
@@ -29,8 +29,11 @@ class PrefixEntry(Struct, eq=False):
     reads: int = 0
     # a read in progress, started because the record will probably be needed
     coming: Future[Payload | None] | None = None
-    # chats that need it on disk
+    # chats that need it on disk, and those that use it at all
     chats: set[str] = field(default_factory=set)
+    holders: set[str] = field(default_factory=set)
+    # who may reuse it; of a record from an earlier run its namespace tells
+    audience: str = ""
 
     @property
     def there(self) -> bool:
@@ -83,37 +86,42 @@ class Catalogue:
     def children(self, parent: bytes) -> list[PrefixEntry]:
         return [self._entries[key] for key in self._children.get(parent, ())]
 
-    def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
-        """The longest chain of ranges along `tokens`; the last may match only in part."""
-        keys = chain(namespace, tokens, chunk)
+    def steps(self, namespaces: Sequence[bytes], tokens: bytes, chunk: int) -> list[Step]:
+        """The longest chain of ranges along `tokens`, each from the first of the namespaces that
+        has it; the last may match only in part."""
+        chains = [chain(one, tokens, chunk) for one in namespaces]
         steps: list[Step] = []
-        for key in keys[1:]:
-            entry = self._entries.get(key)
-            if entry is None or not entry.there:
+        for keys in zip(*(one[1:] for one in chains), strict=True):
+            found = (entry for key in keys if (entry := self._entries.get(key)) is not None)
+            entry = next((one for one in found if one.there), None)
+            if entry is None:
                 break
             steps.append(Step(entry, chunk))
         at = len(steps)
         rest = tokens[at * chunk * TOKEN_BYTES :]
         best: Step | None = None
-        for entry in self.children(keys[at]):
+        for entry in (child for keys in chains for child in self.children(keys[at])):
             if entry.info.kind is RecordKind.RANGE and entry.there:
                 same = common_tokens(entry.info.tokens, rest)
                 if same > (best.use if best else 0):
                     best = Step(entry, same)
         return [*steps, best] if best else steps
 
-    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[PrefixEntry]:
+    def snapshots(
+        self, namespaces: Sequence[bytes], tokens: bytes, chunk: int
+    ) -> list[PrefixEntry]:
         """The snapshots along `tokens`, the farthest first."""
         found = []
-        for index, key in enumerate(chain(namespace, tokens, chunk)):
-            rest = tokens[index * chunk * TOKEN_BYTES :]
-            found += [
-                entry
-                for entry in self.children(key)
-                if entry.info.kind is RecordKind.SNAPSHOT
-                and entry.there
-                and rest.startswith(entry.info.tokens)
-            ]
+        for namespace in namespaces:
+            for index, key in enumerate(chain(namespace, tokens, chunk)):
+                rest = tokens[index * chunk * TOKEN_BYTES :]
+                found += [
+                    entry
+                    for entry in self.children(key)
+                    if entry.info.kind is RecordKind.SNAPSHOT
+                    and entry.there
+                    and rest.startswith(entry.info.tokens)
+                ]
         return sorted(found, key=lambda entry: -entry.info.end)
 
     def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> PrefixEntry | None:

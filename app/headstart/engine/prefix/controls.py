@@ -9,6 +9,9 @@ from headstart.core.told import Told
 from headstart.engine.prefix.records import Records
 from headstart.engine.prefix.writer import Writer
 
+# deleted chats that loaded models have yet to hear of: many more than a model can hold
+_MOST_GONE = 1_000
+
 
 class PrefixControls:
     def __init__(self, records: Records, writer: Writer) -> None:
@@ -17,6 +20,9 @@ class PrefixControls:
         # number of times that text of chats had to be forgotten since the app started, also outside
         # prefixes
         self.forgets = 0
+        # the chats that were deleted for good, the last ones, and their number
+        self.gone: tuple[str, ...] = ()
+        self.number_gone = 0
 
     def on_trouble(self, tell: Callable[[Told], None]) -> None:
         """Call `tell`, on the writer's thread, when nothing can be written."""
@@ -54,11 +60,22 @@ class PrefixControls:
         with self._records.lock:
             self._writer.queue(self._records.clear())
 
-    def forget_chat(self, chat_id: str) -> None:
-        """Forget the records that only this chat needs; shared ones stay."""
+    def forget_chat(self, chat_id: str, for_good: bool = False) -> None:
+        """Forget the records that only this chat needs; shared ones stay. `for_good`: the chat is
+        deleted, and loaded models forget it too."""
         self._writer.wait_until_ready()
         with self._records.lock:
-            self._writer.queue(self._records.forget_chat(chat_id))
+            self._writer.queue(self._records.forget_chat(chat_id, for_good))
+            if for_good:
+                self.gone = (*self.gone[-_MOST_GONE:], chat_id)
+                self.number_gone += 1
+
+    def gone_since(self, number: int) -> tuple[str, ...]:
+        """The chats that were deleted after the first `number` ones, which has a bound: a model
+        that never looked meanwhile gets the last ones."""
+        with self._records.lock:
+            missing = self.number_gone - number
+            return self.gone[-missing:] if missing else ()
 
     def forget_words(self) -> None:
         """Make drafting from earlier chats forget a chat's text."""

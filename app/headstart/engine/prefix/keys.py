@@ -1,7 +1,8 @@
 """Content addresses of KV state; pure.
 
 A record's key is a hash of its parent's key and its own tokens, so that equal text under equal
-conditions has one record, in whichever chat, and different text has different records.
+conditions has one record, in whichever chat of an audience, and different text has different
+records.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 from array import array
 from collections.abc import Sequence
 
+from headstart.core.audiences import WINDOW
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
 
 # incremented when the meaning of keys or files changes: all earlier records become misses
@@ -20,6 +22,14 @@ def namespace(weights: bytes, state: str, chunk: int) -> bytes:
     """A hash of everything that affects KV bytes: weights, library, types, layout."""
     parts = (LAYOUT, weights, state.encode(), str(chunk).encode())
     return hashlib.sha256(b"\0".join(parts)).digest()
+
+
+def of_audience(namespace_id: bytes, name: str) -> bytes:
+    """The namespace of an audience's records: equal text of two audiences has two records, so that
+    neither the presence of one nor the time since its last use tells the other anything."""
+    if name == WINDOW.name:
+        return namespace_id
+    return hashlib.sha256(b"\0".join((LAYOUT, namespace_id, name.encode()))).digest()
 
 
 def root(namespace_id: bytes) -> bytes:

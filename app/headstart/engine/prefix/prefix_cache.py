@@ -11,11 +11,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 
+from headstart.core.audiences import WINDOW, Audience
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
 from headstart.engine.prefix.catalogue import PrefixEntry
 from headstart.engine.prefix.kept_decoder import KeptDecoder
-from headstart.engine.prefix.keys import chain, namespace, pack, record_key
+from headstart.engine.prefix.keys import chain, namespace, of_audience, pack, record_key
 from headstart.engine.prefix.record_file import Payload
+from headstart.engine.prefix.records import Holder
 from headstart.engine.prefix.restore_plan import (
     Held,
     RestorePlan,
@@ -42,7 +44,8 @@ _NO_RANGES = 256
 
 
 class PrefixCache:
-    """The prefix cache of one decoder. `name`: the namespace of its records."""
+    """The prefix cache of one decoder. `name`: the namespace of the window's records, from which
+    those of other audiences derive."""
 
     def __init__(
         self, decoder: KeptDecoder, store: PrefixStore, name: bytes, speeds: PrefixSpeeds
@@ -50,6 +53,10 @@ class PrefixCache:
         self._decoder = decoder
         self._store = store
         self.namespace = name
+        # the namespaces that the present audience may reuse, its own first
+        self._names: tuple[bytes, ...] = ()
+        self._holder = Holder()
+        self._audience = WINDOW
         self._speeds = speeds
         self._ranges = decoder.facts.chunk > 0
         self._chunk = decoder.facts.chunk or _NO_RANGES
@@ -67,12 +74,25 @@ class PrefixCache:
         self._shares: tuple[tuple[str, int], ...] = ()
         self._broken = False
         self._expected: Callable[[], None] = _nothing
+        self.enter(WINDOW, None)
 
     def keep_whole_slices(self) -> None:
         """Save only whole slices, in a separate namespace, as their bytes differ; call before any
         save."""
         self.whole_slices = True
         self.namespace = namespace(self.namespace, "whole slices", self._chunk)
+        self.enter(self._audience, self._holder.chat_id)
+
+    def enter(self, audience: Audience, chat_id: str | None) -> None:
+        """Save for this chat, None for none, and restore what its audience may reuse; the previous
+        chat's snapshots and tails are forgotten."""
+        self._audience = audience
+        self._holder = Holder(chat_id, audience.name)
+        self._names = tuple(of_audience(self.namespace, one) for one in audience.sees)
+        self._restoring.own = self._names[0]
+        self._snapshots.clear()
+        self._tails.clear()
+        self._shares = ()
 
     # --- restoring -----------------------------------------------------------------------
 
@@ -108,11 +128,11 @@ class PrefixCache:
     def expect(self, chat_id: str) -> None:
         """Start fetching this chat's records, as its prompt comes next."""
         self._expected()
-        self._expected = self._store.expect(self.namespace, chat_id)
+        self._expected = self._store.expect(self._names[0], chat_id)
 
     def _plan_ranges(self, tokens: Sequence[int], wanted: Sequence[int]) -> RestorePlan | None:
         reach = self._decoder.reach(common_prefix(tokens, wanted))
-        steps = self._store.steps(self.namespace, pack(wanted), self._chunk)
+        steps = self._store.steps(self._names, pack(wanted), self._chunk)
         return plan_ranges(reach, steps, self._chunk, self._speeds)
 
     def _restore_ranges(
@@ -124,7 +144,8 @@ class PrefixCache:
         reach = self._decoder.reach(common_prefix(tokens, wanted))
         restored = self._restoring.append(tokens, plan, reach, stop)
         if len(tokens) > plan.cut:
-            self._store.touch([step.entry for step in plan.steps], persist)
+            own = [step.entry for step in plan.steps if self._is_own(step.entry)]
+            self._store.touch(own, persist)
         return restored
 
     def _restore_snapshot(
@@ -133,11 +154,11 @@ class PrefixCache:
         """Return to the planned snapshot; if that fails, plan again without it."""
         packed = pack(wanted)
         held = self._decoder.reach(common_prefix(tokens, wanted))
-        snapshots = self._store.snapshots(self.namespace, packed, self._chunk)
+        snapshots = self._store.snapshots(self._names, packed, self._chunk)
         while not stop.stopped:
             steps = None
             if self._ranges:
-                steps = self._store.steps(self.namespace, packed, self._chunk)
+                steps = self._store.steps(self._names, packed, self._chunk)
             common = common_prefix(tokens, wanted)
             now = Held(common, self._decoder.reach(common))
             plan = plan_snapshot(now, steps, snapshots, self._speeds)
@@ -145,7 +166,8 @@ class PrefixCache:
                 break
             on_disk = self._restoring.go_back(tokens, wanted, plan, stop)
             if on_disk is not None:
-                self._remember(plan.snapshot)
+                if self._is_own(plan.snapshot):
+                    self._remember(plan.snapshot)
                 came = plan.snapshot.info.end - held
                 return Restored(0, came) if on_disk else Restored(came, 0)
             snapshots.remove(plan.snapshot)
@@ -169,8 +191,8 @@ class PrefixCache:
             log.warning("this place cannot be remembered: %s", problem)
             return
         payload = Payload((blob,), max(1, len(rest) // TOKEN_BYTES))
-        info = make_info(self.namespace, parent, RecordKind.SNAPSHOT, start, rest, payload)
-        self._remember(self._store.put(info, payload))
+        info = make_info(self._names[0], parent, RecordKind.SNAPSHOT, start, rest, payload)
+        self._remember(self._store.put(info, payload, holder=self._holder))
 
     def _remember(self, snapshot: PrefixEntry) -> None:
         if snapshot in self._snapshots:
@@ -193,20 +215,29 @@ class PrefixCache:
         if not self._ranges:
             return
         packed = pack(tokens)
-        keys = chain(self.namespace, packed, self._chunk)
+        keys, *others = (chain(name, packed, self._chunk) for name in self._names)
+        # what it may read is not kept twice, unless it must be found after a restart
+        others = others if owner is None else []
         step = self._chunk * TOKEN_BYTES
         for index in range(len(keys) - 1):
             entry = self._store.get(keys[index + 1])
             if entry is None:
+                if any(self._store.get(one[index + 1]) is not None for one in others):
+                    continue
                 piece = packed[index * step : (index + 1) * step]
                 start = index * self._chunk
                 yield from self._export(keys[index], start, piece, owner)
             elif owner is not None:
                 self._store.use(entry, owner)
+            else:
+                self._store.hold(entry, self._holder)
             if owner is not None:
                 self._share(keys[index + 1], (index + 1) * self._chunk)
         rest, on_disk = packed[(len(keys) - 1) * step :], owner is not None
-        if rest and self._store.covering(keys[-1], rest, on_disk) is None:
+        known = [self._store.covering(one[-1], rest, on_disk) for one in (keys, *others)]
+        if known[0] is not None:
+            self._store.hold(known[0], self._holder)
+        if rest and all(one is None for one in known):
             start = (len(keys) - 1) * self._chunk
             yield from self._export(keys[-1], start, rest, None)
         tail = self._store.covering(keys[-1], rest, on_disk) if rest and on_disk else None
@@ -234,12 +265,6 @@ class PrefixCache:
             if entry.there:
                 self._store.use(entry, owner)
 
-    def begin_chat(self) -> None:
-        """Forget the previous chat's snapshots and tails."""
-        self._snapshots.clear()
-        self._tails.clear()
-        self._shares = ()
-
     def share(self, ends: tuple[tuple[str, int], ...]) -> None:
         """Note the owners of the beginning of the present chat, and the tokens up to their ends."""
         self._shares = ends
@@ -251,10 +276,13 @@ class PrefixCache:
         if entry is not None and owner is not None:
             self._store.use(entry, owner)
 
+    def _is_own(self, entry: PrefixEntry) -> bool:
+        return entry.info.namespace == self._names[0]
+
     def _locate(self, packed: bytes) -> tuple[bytes, bytes, int]:
         """The parent key of the tokens beyond the last whole chunk, those tokens, and their
         start."""
-        keys = chain(self.namespace, packed, self._chunk)
+        keys = chain(self._names[0], packed, self._chunk)
         start = (len(keys) - 1) * self._chunk
         return keys[-1], packed[start * TOKEN_BYTES :], start
 
@@ -278,8 +306,8 @@ class PrefixCache:
             self._broken = True
             return
         payload = Payload(tuple(parts), each)
-        info = make_info(self.namespace, parent, RecordKind.RANGE, start, tokens, payload)
-        self._store.put(info, payload, owner)
+        info = make_info(self._names[0], parent, RecordKind.RANGE, start, tokens, payload)
+        self._store.put(info, payload, owner, self._holder)
         yield
 
     def _part_tokens(self, length: int) -> int:

@@ -22,6 +22,7 @@ import psutil
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.core.audiences import WINDOW, private
 from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
 from headstart.engine.prefix.budget import to_evict
 from headstart.engine.prefix.catalogue import Catalogue, PrefixEntry
@@ -31,6 +32,16 @@ from headstart.engine.prefix.record_file import Payload
 # one part in this many of the computer's memory is for records outside a loaded model's context
 _MEMORY_SHARE = 16
 _MOST_MEMORY = 1 << 30
+
+
+class Holder(Struct, frozen=True):
+    """The user of a record: a chat, None for a request of none, and those who may reuse it."""
+
+    chat_id: str | None = None
+    audience: str = WINDOW.name
+
+
+NOBODY = Holder()
 
 
 class Write(Struct, frozen=True):
@@ -89,14 +100,16 @@ class Records:
     # --- the engine's records: computed, used, released -----------------------------------
 
     def put(
-        self, info: RecordInfo, payload: Payload, owner: str | None = None
+        self, info: RecordInfo, payload: Payload, owner: str | None = None, holder: Holder = NOBODY
     ) -> tuple[PrefixEntry, Effects]:
-        """Keep a new record in memory, and on disk for the chat `owner` if that is permitted."""
+        """Keep a new record in memory, and on disk for the chat `owner` if that is permitted.
+        `holder`: those who use it, in memory too."""
         effects: Effects = []
         known = self.catalogue.get(info.key)
         if known is None or not known.there:
-            known = PrefixEntry(info)
+            known = PrefixEntry(info, audience=holder.audience)
             self.catalogue.add(known)
+        self.hold(known, holder)
         if known.payload is None:
             known.payload = payload
             self.memory_size += payload.size
@@ -105,6 +118,7 @@ class Records:
             if not shorter.on_disk and (owner is not None or not shorter.chats):
                 for chat in shorter.chats:
                     effects += self.use(known, chat)
+                known.holders |= shorter.holders
                 effects += self.forget(shorter)
         self._touch(known)
         if owner is not None:
@@ -119,12 +133,18 @@ class Records:
             return []
         new = chat_id not in entry.chats
         entry.chats.add(chat_id)
+        entry.holders.add(chat_id)
         if entry.on_disk:
             return [Use(chat_id, entry.info.key)] if new else []
         if entry.queued or entry.payload is None:
             return []
         entry.queued = True
         return [Write(entry)]
+
+    def hold(self, entry: PrefixEntry, holder: Holder) -> None:
+        """Note who uses a record, in memory or on disk."""
+        if holder.chat_id is not None:
+            entry.holders.add(holder.chat_id)
 
     def touch(self, entries: Iterable[PrefixEntry], persist: bool) -> Effects:
         """Note the use of these entries; the first gets the latest stamp."""
@@ -138,6 +158,7 @@ class Records:
     def release(self, entry: PrefixEntry, chat_id: str) -> Effects:
         """Note that a chat no longer needs the record."""
         entry.chats.discard(chat_id)
+        entry.holders.discard(chat_id)
         if not entry.chats and self.catalogue.get(entry.info.key) is entry:
             return self.forget(entry)
         return [ReleaseRecord(chat_id, entry.info.key)] if entry.on_disk else []
@@ -174,15 +195,20 @@ class Records:
         self.permits.all_cleared()
         return [effect for entry in self.catalogue for effect in self.forget(entry)]
 
-    def forget_chat(self, chat_id: str) -> Effects:
-        """Forget the records that only this chat needs; shared ones stay."""
+    def forget_chat(self, chat_id: str, for_good: bool = False) -> Effects:
+        """Forget the records that only this chat needs; shared ones stay. `for_good`: also those
+        that it uses in memory, and all that a private chat has computed."""
         effects: Effects = []
         self.permits.cleared(chat_id)
+        alone = private(chat_id).name
         for entry in self.catalogue:
-            if chat_id in entry.chats:
-                entry.chats.discard(chat_id)
-                if not entry.chats:
-                    effects += self.forget(entry)
+            needed = chat_id in entry.chats
+            held = for_good and chat_id in entry.holders
+            entry.chats.discard(chat_id)
+            entry.holders.discard(chat_id)
+            unused = not entry.chats and (needed or (held and not entry.holders))
+            if unused or (for_good and entry.audience == alone):
+                effects += self.forget(entry)
         return [*effects, ForgetChat(chat_id)]
 
     def sizes_by_chat(self) -> dict[str, int]:
@@ -210,8 +236,9 @@ class Records:
                 lost.append(info.key)
                 known.discard(info.key)
                 continue
+            owners = chats[info.key]
             self.catalogue.add(
-                PrefixEntry(info, on_disk=True, used=info.used, chats=chats[info.key])
+                PrefixEntry(info, on_disk=True, used=info.used, chats=owners, holders=set(owners))
             )
             self.disk_size += info.size
             self._clock = max(self._clock, info.used)
@@ -255,6 +282,7 @@ class Records:
         for shorter in self.catalogue.covered(entry):
             # the chats of the shorter record need this one
             entry.chats |= shorter.chats
+            entry.holders |= shorter.holders
         return replace(entry.info, used=entry.used), list(entry.chats)
 
     def indexed(self, entry: PrefixEntry) -> Effects:
@@ -267,6 +295,7 @@ class Records:
         for shorter in self.catalogue.covered(entry):
             late = shorter.chats - entry.chats
             entry.chats |= late
+            entry.holders |= shorter.holders
             effects += [Use(chat, entry.info.key) for chat in late]
             effects += self.forget(shorter)
         return effects

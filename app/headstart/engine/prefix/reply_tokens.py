@@ -22,7 +22,6 @@ class ReplyTokens:
         self._traces = traces
         self._namespace = namespace
         self._encoder = encoder
-        self._loaded: set[str] = set()
         # digests of the last prompts' names, by chat
         self._last: dict[str, bytes] = {}
         # chats and digests on disk
@@ -30,12 +29,13 @@ class ReplyTokens:
         encoder.digest = self._digest
 
     def load(self, chat_id: str | None) -> None:
-        """Load a chat's tokens once, before its prompt is tokenized."""
-        if self._traces is None or chat_id is None or chat_id in self._loaded:
+        """Load a chat's tokens once, before its prompt is tokenized for its audience."""
+        own = self._encoder.texts.own
+        if self._traces is None or chat_id is None or chat_id in own.loaded:
             return
-        self._loaded.add(chat_id)
+        own.loaded.add(chat_id)
         for digest, tokens in self._traces.load_reply_tokens(chat_id):
-            self._encoder.spelled[digest] = tuple(unpack(tokens))
+            own.spelled[digest] = tuple(unpack(tokens))
             self._kept.add((chat_id, digest))
 
     def keep(self, chat_id: str, text: str, tokens: tuple[int, ...]) -> None:

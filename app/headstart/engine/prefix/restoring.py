@@ -10,10 +10,11 @@ import logging
 import time
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 from msgspec import Struct
 
-from headstart.engine.prefix.catalogue import Step
+from headstart.engine.prefix.catalogue import PrefixEntry, Step
 from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.keys import unpack
 from headstart.engine.prefix.record_file import Payload
@@ -36,6 +37,8 @@ class Restoring:
     def __init__(self, decoder: KeptDecoder, store: PrefixStore, speeds: PrefixSpeeds) -> None:
         self._decoder = decoder
         self._store = store
+        # the namespace whose records are the reader's own; reading another leaves no trace
+        self.own = b""
         self._speeds = speeds
         self._context = decoder.facts.context_length
 
@@ -59,7 +62,7 @@ class Restoring:
         entry = plan.snapshot
         assert entry is not None
         position, on_disk = entry.info.end, entry.payload is None
-        payload = self._store.fetch(entry).result()
+        payload = self._fetch(entry).result()
         if payload is None:
             return None
         if not plan.cut:
@@ -90,7 +93,7 @@ class Restoring:
         # determined in advance: a record fetched early would look as if it had been in memory
         on_disk = [step.entry.payload is None for step in steps]
         # the next records are read from the disk while one is restored
-        waiting = deque(self._store.fetch(step.entry) for step in steps[:AHEAD])
+        waiting = deque(self._fetch(step.entry) for step in steps[:AHEAD])
         for index, step in enumerate(steps):
             began = time.perf_counter()
             if stop.stopped or step.entry.info.end > self._context:
@@ -99,7 +102,7 @@ class Restoring:
             if payload is None:
                 break
             if index + AHEAD < len(steps):
-                waiting.append(self._store.fetch(steps[index + AHEAD].entry))
+                waiting.append(self._fetch(steps[index + AHEAD].entry))
             stored = unpack(step.entry.info.tokens)
             self._decoder.lay_out([*tokens, *stored])
             if not self._append(step.start, step.entry.info.length, payload, stop):
@@ -115,6 +118,9 @@ class Restoring:
         for left in waiting:
             left.cancel()
         return came[False], came[True]
+
+    def _fetch(self, entry: PrefixEntry) -> Future[Payload | None]:
+        return self._store.fetch(entry, quietly=entry.info.namespace != self.own)
 
     def _append(self, start: int, length: int, payload: Payload, stop: StopSignal) -> bool:
         at, end = start, start + length

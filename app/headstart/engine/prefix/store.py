@@ -7,7 +7,7 @@ problem is a logged miss. The user's decisions come from the main thread (`contr
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from headstart.engine.prefix.catalogue import PrefixEntry, Step
 from headstart.engine.prefix.controls import PrefixControls
 from headstart.engine.prefix.keys import record_key
 from headstart.engine.prefix.record_file import Payload, RecordDamaged
-from headstart.engine.prefix.records import Records
+from headstart.engine.prefix.records import NOBODY, Holder, Records
 from headstart.engine.prefix.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -38,13 +38,15 @@ class PrefixStore:
         """Wait until the index has been read, for a limited time if the database never opens."""
         self.writer.wait_until_ready()
 
-    def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
+    def steps(self, namespaces: Sequence[bytes], tokens: bytes, chunk: int) -> list[Step]:
         with self.records.lock:
-            return self.records.catalogue.steps(namespace, tokens, chunk)
+            return self.records.catalogue.steps(namespaces, tokens, chunk)
 
-    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[PrefixEntry]:
+    def snapshots(
+        self, namespaces: Sequence[bytes], tokens: bytes, chunk: int
+    ) -> list[PrefixEntry]:
         with self.records.lock:
-            return self.records.catalogue.snapshots(namespace, tokens, chunk)
+            return self.records.catalogue.snapshots(namespaces, tokens, chunk)
 
     def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> PrefixEntry | None:
         """A record that begins with `tokens`; with `to_disk` only one that may be on disk."""
@@ -56,8 +58,9 @@ class PrefixStore:
             entry = self.records.catalogue.get(key)
             return entry if entry is not None and entry.there else None
 
-    def fetch(self, entry: PrefixEntry) -> Future[Payload | None]:
-        """The bytes of a record, from a reader thread if they are on disk; None: a miss."""
+    def fetch(self, entry: PrefixEntry, quietly: bool = False) -> Future[Payload | None]:
+        """The bytes of a record, from a reader thread if they are on disk; None: a miss. `quietly`:
+        another audience reads it, which leaves no trace."""
         with self.records.lock:
             if entry.payload is not None:
                 done: Future[Payload | None] = Future()
@@ -66,7 +69,7 @@ class PrefixStore:
             coming, entry.coming = entry.coming, None
         if coming is not None:
             return coming
-        return self._reader.submit(self._read, entry)
+        return self._reader.submit(self._read, entry, quietly)
 
     def expect(self, namespace: bytes, chat_id: str) -> Callable[[], None]:
         """Read this chat's first records ahead, while its prompt is made.
@@ -87,12 +90,20 @@ class PrefixStore:
 
         return done
 
-    def put(self, info: RecordInfo, payload: Payload, owner: str | None = None) -> PrefixEntry:
-        """Keep a new record in memory, and on disk for the chat `owner` if that is permitted."""
+    def put(
+        self, info: RecordInfo, payload: Payload, owner: str | None = None, holder: Holder = NOBODY
+    ) -> PrefixEntry:
+        """Keep a new record in memory, and on disk for the chat `owner` if that is permitted.
+        `holder`: those who use it, in memory too."""
         with self.records.lock:
-            entry, effects = self.records.put(info, payload, owner)
+            entry, effects = self.records.put(info, payload, owner, holder)
             self.writer.queue(effects)
         return entry
+
+    def hold(self, entry: PrefixEntry, holder: Holder) -> None:
+        """Note who uses a record, in memory or on disk."""
+        with self.records.lock:
+            self.records.hold(entry, holder)
 
     def use(self, entry: PrefixEntry, chat_id: str) -> None:
         """Note that `chat_id` needs this record on disk, and write it if necessary."""
@@ -139,18 +150,19 @@ class PrefixStore:
         self.writer.close(seconds)
         self._reader.shutdown(wait=False, cancel_futures=True)
 
-    def _read(self, entry: PrefixEntry) -> Payload | None:
+    def _read(self, entry: PrefixEntry, quietly: bool = False) -> Payload | None:
         """Read a record's file; on a reader thread."""
         # a record read a second time is worth keeping in memory
-        keep = entry.reads > 0
+        keep = entry.reads > 0 and not quietly
         try:
             payload = record_file.read(self.writer.path(entry.info), entry.info, keep)
         except (OSError, RecordDamaged) as problem:
             log.warning("a stored prefix is not used: %s", problem)
             self.drop(entry)
             return None
-        with self.records.lock:
-            self.records.was_read(entry, payload if keep else None)
+        if not quietly:
+            with self.records.lock:
+                self.records.was_read(entry, payload if keep else None)
         return payload
 
 

@@ -30,13 +30,26 @@ _T = TypeVar("_T")
 _CHATS = 64
 
 
+class LastPrompt(Struct, frozen=True):
+    """The tokens of a chat's last prompt and reply, for models of one namespace; `audience`: who
+    may learn of them."""
+
+    namespace: str
+    tokens: list[int]
+    audience: str
+
+
 class TraceMemory:
     """Traces and tokens of chats' last prompts, for all models."""
 
     def __init__(self, traces: Traces | None) -> None:
         self.traces = traces
         self.known: OrderedDict[str, Trace] = OrderedDict()
-        self.tokens: OrderedDict[str, tuple[str, list[int]]] = OrderedDict()
+        self.tokens: OrderedDict[str, LastPrompt] = OrderedDict()
+
+    def forget(self, chat_id: str) -> None:
+        self.known.pop(chat_id, None)
+        self.tokens.pop(chat_id, None)
 
 
 class TracedModel(Struct, frozen=True):
@@ -69,19 +82,18 @@ class Tracer:
         """Number of recomputed tokens of the prompt, and the reason; call before `remember`."""
         before = self._before(request.chat_id)
         if before is None and request.served:
-            shared = max(
-                (common_prefix(one, prompt) for one in self.others(request.chat_id)), default=0
-            )
+            shared = max((common_prefix(one, prompt) for one in self.others(request)), default=0)
             return 0, told("new-session-shares", tokens=shared) if shared else None
         if before is None or request.chat_id is None:
             return 0, None
-        namespace, tokens = self._memory.tokens.get(request.chat_id, ("", []))
+        last = self._memory.tokens.get(request.chat_id)
+        known = last is not None and last.namespace == self._namespace
         now = Now(
             trace=Trace(self._namespace, self._facts.name, traced(messages), len(prompt)),
             texts=tuple(message.text for message in messages),
             reused=reused,
             end_of=self._ends(messages, rendered),
-            same_tokens=common_prefix(tokens, prompt) if namespace == self._namespace else None,
+            same_tokens=common_prefix(last.tokens, prompt) if last and known else None,
             kept_on_disk=request.owner is not None,
             cannot_cut=self._facts.cannot_cut,
             reads_clock=self._facts.reads_clock,
@@ -97,13 +109,16 @@ class Tracer:
         users = (item.key for item in before.messages if item.role == Role.USER.value)
         return next(users, None)
 
-    def others(self, chat_id: str | None) -> list[Sequence[int]]:
-        """The last tokens of other chats with this model, the latest first."""
-        known = self._memory.tokens.items()
+    def others(self, request: GenerationRequest) -> list[Sequence[int]]:
+        """The last tokens of other chats with this model that the request may know of, the latest
+        first."""
+        sees = request.audience.sees
         return [
-            tokens
-            for key, (namespace, tokens) in reversed(known)
-            if key != chat_id and namespace == self._namespace
+            last.tokens
+            for key, last in reversed(self._memory.tokens.items())
+            if key != request.chat_id
+            and last.namespace == self._namespace
+            and last.audience in sees
         ]
 
     def remember(
@@ -120,7 +135,8 @@ class Tracer:
         said = PromptMessage(Role.ASSISTANT, reply, request.reply_key)
         trace = Trace(self._namespace, self._facts.name, traced([*messages, said]), len(tokens))
         _put(self._memory.known, chat_id, trace)
-        _put(self._memory.tokens, chat_id, (self._namespace, list(tokens)))
+        last = LastPrompt(self._namespace, list(tokens), request.audience.name)
+        _put(self._memory.tokens, chat_id, last)
         if self._memory.traces is not None and request.owner is not None:
             self._memory.traces.save(request.owner, msgspec.json.encode(trace))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from headstart.core.audiences import Audience
 from headstart.core.chats.parts import Origin
 from headstart.core.settings.schema import Sampling, changed
 from headstart.engine import image_tokens
@@ -181,9 +182,16 @@ class DraftModel:
         self.good = 0
         self._match()
 
-    def begin_chat(self) -> None:
+    def enter(self, audience: Audience, chat_id: str | None) -> None:
+        """Follow text of this chat next; see `PrefixCache.enter`."""
         if self._prefix_cache is not None:
-            self._prefix_cache.begin_chat()
+            self._prefix_cache.enter(audience, chat_id)
+
+    def forget_text(self) -> None:
+        """Drop all that it knows of the text so far."""
+        self.end()
+        self.forget()
+        self.second_stage.forget()
 
     def save(self, owner: str | None, tail: bool) -> Iterator[None]:
         """Save the held state, in short pieces of work; see `PrefixCache.save`."""

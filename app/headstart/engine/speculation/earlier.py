@@ -7,9 +7,11 @@ deleted for good, everything is dropped, and the remaining replies are indexed a
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 
+from headstart.core.audiences import Audience
 from headstart.core.chats.replies import EarlierReplies
 from headstart.core.models.profiles import ProfileKey, ProfileKind, Profiles
 from headstart.core.models.ref import ModelRef
@@ -23,11 +25,13 @@ _FRESH = 2_000
 # approximate characters per token
 _TOKEN = 4
 _LOOK_SECONDS = 0.02
+# audiences whose candidates are in memory
+_MOST_AUDIENCES = 4
 
 
 class EarlierChats:
     """Earlier chats of a target. `forgets` counts the times that texts of chats had to be
-    forgotten."""
+    forgotten; `audience`: those whose chats they are, "" for the window."""
 
     def __init__(
         self,
@@ -35,10 +39,11 @@ class EarlierChats:
         profiles: Profiles | None,
         replies: EarlierReplies,
         forgets: Callable[[], int] = lambda: 0,
+        audience: str = "",
     ) -> None:
         self.recycling, self.history = Recycling(), History()
         self._model = model
-        self._key = ProfileKey(model.signature, "", "", ProfileKind.RECYCLED)
+        self._key = ProfileKey(model.signature, audience, "", ProfileKind.RECYCLED)
         self._profiles, self._replies = profiles, replies
         self._forgets, self._seen = forgets, forgets()
         # whether the replies from earlier runs of the app have been loaded
@@ -89,3 +94,29 @@ class EarlierChats:
             self._read = True
         if self.history.waiting >= (_FRESH if len(self.history) else 1):
             yield from self.history.build()
+
+
+class EarlierByAudience:
+    """The earlier chats of each audience: none drafts from another's. `make`: those of an audience,
+    by its name."""
+
+    def __init__(self, make: Callable[[str], EarlierChats]) -> None:
+        self._make = make
+        self._known: OrderedDict[str, EarlierChats] = OrderedDict()
+
+    def of(self, audience: Audience) -> EarlierChats:
+        """Those that this audience has written itself."""
+        found = self._known.pop(audience.name, None) or self._make(audience.name)
+        self._known[audience.name] = found
+        while len(self._known) > _MOST_AUDIENCES:
+            self._known.popitem(last=False)[1].keep()
+        return found
+
+    def keep(self) -> None:
+        for one in self._known.values():
+            one.keep()
+
+    def build(self, encode: Callable[[str], list[int]]) -> Iterator[None]:
+        """As `EarlierChats.build`, for all that were asked for."""
+        for one in list(self._known.values()):
+            yield from one.build(encode)

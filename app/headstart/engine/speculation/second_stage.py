@@ -39,6 +39,11 @@ class SecondStage:
         # number of the last proposed tokens that come from the text itself
         self._own = 0
 
+    def forget(self) -> None:
+        """Drop the indexed text."""
+        self._after.clear()
+        self.recycling = None
+
     def see(self, tokens: Sequence[int], start: int = 0) -> None:
         """Index a text from `start` on."""
         first = max(2, start, len(tokens) - _LOOKED_AT)

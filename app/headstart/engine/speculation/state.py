@@ -7,12 +7,13 @@ are written without it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 import msgspec
 from msgspec import Struct
 
+from headstart.core.audiences import WINDOW, Audience
 from headstart.core.chats.parts import Origin
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -41,7 +42,7 @@ from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_making import MakePrefixCache, make_draft
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.earlier import EarlierChats
+from headstart.engine.speculation.earlier import EarlierByAudience, EarlierChats
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.letting_go import LetGo
 from headstart.engine.speculation.loop import Speculator
@@ -83,7 +84,7 @@ class SpeculationState:
         target: Decoder,
         profiles: Profiles | None,
         make_prefix_cache: MakePrefixCache | None = None,
-        earlier: EarlierChats | None = None,
+        earlier: EarlierByAudience | None = None,
     ) -> None:
         self._make_prefix_cache = make_prefix_cache
         self._model = model
@@ -101,11 +102,11 @@ class SpeculationState:
         self._draft_ref: ModelRef | None = None
         # the target's hidden states, if the draft is a head
         self.rows: HiddenRows | None = None
-        # whether any request was allowed to draft from earlier chats
-        self.uses_earlier = False
         self._pair: PairProfile | None = None
         # the chat whose text the draft holds; empty: none
         self.draft_chat: tuple[str | None, ...] = ()
+        # the chat of the present text, and who may reuse what is computed for it
+        self._entered: tuple[Audience, str | None] = (WINDOW, None)
         # a short question in the chat template, on which pairs are tried first. Text outside a chat
         # says little: drafts with 0.99 right tokens in replies had 0.5 in it
         self.sample_prompt: list[int] = target.encode(QUESTION)
@@ -207,6 +208,7 @@ class SpeculationState:
             raise
         if wanted.path == self._model.path:
             draft.origin = Origin.OWN_LAYERS
+        draft.enter(*self._entered)
         self._draft, self._draft_ref, self.rows = draft, wanted, draft.rows
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(draft=wanted.signature), PairProfile)
@@ -266,9 +268,8 @@ class SpeculationState:
             if failed is not None:
                 self._fail(failed, told("draft-failed", kind=reason), emit)
 
-        earlier = self.earlier if may_use_earlier(request, wanted) else None
+        earlier = self.earlier_for(request)
         if earlier is not None:
-            self.uses_earlier = True
             earlier.begin()
         if draft is not None:
             draft.second_stage.recycling = None if earlier is None else earlier.recycling
@@ -286,8 +287,9 @@ class SpeculationState:
             request, tokens, start, seed = self._writing
             self._writing = None
             self.timed_again = False
-            if self.earlier is not None and may_use_earlier(request, request.speculation):
-                self.earlier.wrote(tokens[start:])
+            earlier = self.earlier_for(request)
+            if earlier is not None:
+                earlier.wrote(tokens[start:])
             chat_id, persist = request.chat_id, request.owner is not None
             self.last_reply = WrittenReply(
                 tuple(tokens), start, request.sampling, seed, chat_id, persist
@@ -350,10 +352,40 @@ class SpeculationState:
         if self._draft is not None and self.draft_chat == (chat_id,):
             yield from self._draft.save(owner, tail)
 
-    def begin_chat(self) -> None:
-        """Forget the previous chat, as the target switches to another."""
+    def enter(self, audience: Audience, chat_id: str | None) -> None:
+        """Follow text of this chat next. What is left of a text that its audience may not read goes
+        first: a draft of it, or its index, would tell."""
+        if self._entered[0].name not in audience.sees:
+            self.forget_text()
+        self._entered = audience, chat_id
         if self._draft is not None:
-            self._draft.begin_chat()
+            self._draft.enter(audience, chat_id)
+
+    def forget_text(self) -> None:
+        """Drop all that is left of the last text."""
+        self._lookup = PromptLookup()
+        self.last_reply = None
+        self.free_draft()
+        if self._draft is not None:
+            self._draft.forget_text()
+
+    def forget_chats(self, gone: Collection[str]) -> None:
+        """Drop what is left of the last text, if it is of one of these chats."""
+        last = self.last_reply
+        if any(one in gone for one in self.draft_chat) or (
+            last is not None and last.chat_id in gone
+        ):
+            self.forget_text()
+
+    def earlier_for(self, request: GenerationRequest | AheadRequest) -> EarlierChats | None:
+        """The earlier chats that a request drafts from: of its own audience. Private chats neither
+        give nor take text."""
+        wanted = request.speculation
+        if self.earlier is None or request.owner is None:
+            return None
+        if not wanted.enabled or not wanted.earlier_chats:
+            return None
+        return self.earlier.of(request.audience)
 
     def save(self) -> None:
         remember(self._profiles, self._key(draft=""), self.target_profile)
@@ -389,8 +421,3 @@ class SpeculationState:
         self._draft = self._draft_ref = self._pair = self.match = self.rows = None
         self.draft_chat = ()
         self.last_reply = None
-
-
-def may_use_earlier(request: GenerationRequest | AheadRequest, wanted: Speculation) -> bool:
-    """True if the request may use earlier chats: private chats neither give nor take text."""
-    return wanted.enabled and wanted.earlier_chats and request.owner is not None

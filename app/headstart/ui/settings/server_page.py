@@ -162,7 +162,7 @@ class ServerPage(Page):
             lambda one: one.server.port,
             lambda value: self._set(port=int(float(str(value)))),
         )
-        for name in ("any_model", "network", "keep_prompts"):
+        for name in ("any_model", "network", "keep_prompts", "share_window"):
             section.field(
                 fields[name],
                 partial(_value_of, name),

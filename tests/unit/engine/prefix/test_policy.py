@@ -74,7 +74,7 @@ def test_a_key_depends_on_everything_before_it() -> None:
 def test_the_way_along_a_prompt_is_the_longest_that_any_text_shares(
     texts: list[list[int]], prompt: list[int]
 ) -> None:
-    steps = _catalogue(*texts).steps(FAMILY, keys.pack(prompt), CHUNK)
+    steps = _catalogue(*texts).steps((FAMILY,), keys.pack(prompt), CHUNK)
     reach = steps[-1].end if steps else 0
     longest = max(
         (keys.common_tokens(keys.pack(text), keys.pack(prompt)) for text in texts), default=0
@@ -90,9 +90,9 @@ def test_the_way_along_a_prompt_is_the_longest_that_any_text_shares(
 def test_a_way_ends_where_a_record_is_neither_in_memory_nor_on_disk() -> None:
     text = list(range(12))
     catalogue = _catalogue(text)
-    way = catalogue.steps(FAMILY, keys.pack(text), CHUNK)
+    way = catalogue.steps((FAMILY,), keys.pack(text), CHUNK)
     way[1].entry.on_disk = False
-    assert [step.end for step in catalogue.steps(FAMILY, keys.pack(text), CHUNK)] == [4]
+    assert [step.end for step in catalogue.steps((FAMILY,), keys.pack(text), CHUNK)] == [4]
 
 
 def test_a_tail_that_grew_is_covered() -> None:
@@ -125,9 +125,9 @@ def test_snapshots_are_found_where_their_whole_text_is_the_prompts() -> None:
         at = place // CHUNK
         info = _info(chain[at], text[at * CHUNK : place], at * CHUNK, kind=RecordKind.SNAPSHOT)
         catalogue.add(PrefixEntry(info, on_disk=True))
-    found = catalogue.snapshots(FAMILY, keys.pack([*text[:9], 99]), CHUNK)
+    found = catalogue.snapshots((FAMILY,), keys.pack([*text[:9], 99]), CHUNK)
     assert [entry.info.end for entry in found] == [9, 8, 3]
-    found = catalogue.snapshots(FAMILY, keys.pack([*text[:8], 99]), CHUNK)
+    found = catalogue.snapshots((FAMILY,), keys.pack([*text[:8], 99]), CHUNK)
     assert [entry.info.end for entry in found] == [8, 3]
 
 

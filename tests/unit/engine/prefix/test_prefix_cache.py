@@ -187,7 +187,7 @@ def test_a_record_that_does_not_fit_is_a_miss_and_is_forgotten(
     store: PrefixStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     decoder, prefix_cache, text, held = _kept(store, "exact", 24)
-    second = store.steps(FAMILY, keys.pack(text), CHUNK)[1].entry
+    second = store.steps((FAMILY,), keys.pack(text), CHUNK)[1].entry
     assert second.payload is not None
     damaged = tuple(part[:-4] for part in second.payload.parts)
     second.payload = type(second.payload)(damaged, second.payload.tokens_each)

@@ -105,6 +105,10 @@ class LlamaImages:
                 known = self._tokens[digest] = self._ids(digest, chunks)
         return known
 
+    def forget(self) -> None:
+        self._tokens.clear()
+        self._kept.clear()
+
     def _ids(self, digest: str, chunks: _Chunks) -> list[int]:
         result: list[int] = []
         for index in range(len(chunks)):
