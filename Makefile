@@ -42,6 +42,7 @@ lint: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python packaging/pins.py
 	@$(BIN)/python packaging/audit.py
 
 format: setup

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import gpu
 import llama
+import pythons
 from steps import Step, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +32,7 @@ INPUTS = (
     "packaging/bootstrap.py",
     "packaging/gpu.py",
     "packaging/llama.py",
+    "packaging/pythons.py",
     "packaging/steps.py",
     *(header.relative_to(ROOT).as_posix() for header in llama.HEADERS),
 )
@@ -122,10 +124,9 @@ def _fingerprint(asked: str) -> str:
 
 def _missing_prerequisites() -> list[str]:
     problems = []
-    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+    if not pythons.fits(sys.version_info[:3]):
         problems.append(
-            f"Python 3.11, 3.12 or 3.13 (this is {platform.python_version()}); with another one "
-            "installed: make run PYTHON=python3.12"
+            f"{pythons.wanted()}; with another one installed: make run PYTHON=python3.12"
         )
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         problems.append("python3-venv (Debian, Ubuntu: apt-get install python3-venv)")

@@ -16,6 +16,7 @@ from pathlib import Path
 import deb
 import gpu
 import llama
+import pythons
 from steps import Step, run
 
 ROOT = llama.ROOT
@@ -155,6 +156,6 @@ def _megabytes(folder: Path) -> float:
 
 
 if __name__ == "__main__":
-    if platform.python_implementation() != "CPython" or not sys.version_info[:2] >= (3, 11):
-        sys.exit("headstart package: Python 3.11, 3.12 or 3.13 is needed")
+    if platform.python_implementation() != "CPython" or not pythons.fits(sys.version_info[:3]):
+        sys.exit(f"headstart package: it needs {pythons.wanted()}")
     sys.exit(main())
