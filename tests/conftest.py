@@ -11,7 +11,7 @@ import inspect
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from headstart.hub.sources import ModelFolder, ModelSource
 from headstart.launch import make_application, start_logging
 from headstart.ui.kit import languages
 from tests.models.drafts import drop_layers
+from tests.support.collecting import no_clients, nothing_starts
 
 TEST_SECONDS = 120
 PROOF_SECONDS = 3600
@@ -49,6 +50,13 @@ def pytest_configure(config: pytest.Config) -> None:
         ours = sorted(os.sched_getaffinity(0))
         mine = ours[int(worker[2:]) % len(ours) :: count]
         os.sched_setaffinity(0, mine)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Nothing is fetched or built before the first test."""
+    with nothing_starts():
+        return (yield)
 
 
 @pytest.hookimpl(trylast=True)
@@ -111,6 +119,13 @@ def only_our_models(monkeypatch: pytest.MonkeyPatch) -> None:
         "headstart.chat.services.default_places",
         lambda cache: [ModelFolder(ModelSource.HUGGING_FACE, cache)],
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_is_fetched() -> Iterator[None]:
+    """Tests run on what the set-up installed."""
+    with no_clients():
+        yield
 
 
 @pytest.fixture

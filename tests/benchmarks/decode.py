@@ -45,9 +45,9 @@ from headstart.hub.library import starter_model
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
+from tests.benchmarks.gemma import gemma
 from tests.benchmarks.peers import bench_cache, peer, stock
 from tests.benchmarks.report import Report, paired_ratios, spread
-from tests.models.gemma import gemma
 from tests.models.requantized import requantized
 from tests.models.wide import make_wide
 

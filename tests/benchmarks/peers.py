@@ -77,7 +77,9 @@ def build() -> None:
     print(f"peers: building {', '.join(PROGRAMS)} from {release}; about 6 minutes on 2 cores")
     with tempfile.TemporaryDirectory(dir=bench_cache()) as work:
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-        _run([*pip, "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", work, release])
+        # of this one only: with `:all:` pip compiles what builds it, too
+        only = ["--no-deps", "--no-binary", "llama-cpp-python"]
+        _run([*pip, "download", "-q", *only, "-d", work, release])
         (sdist,) = Path(work).glob("*.tar.gz")
         with tarfile.open(sdist) as archive:
             archive.extractall(work, filter="data")
