@@ -37,6 +37,8 @@ LINE_SPACINGS: dict[LineSpacing, int] = {"tight": 21, "normal": LINE_HEIGHT, "lo
 # the system font's usual height; a larger one makes the window's text larger, too
 USUAL_FONT_PX = 13
 LARGEST = 2.0
+# after all others: boxes for scripts that no font here has, in lines like the others
+BOXES = "Headstart Boxes"
 
 
 class Theme(Struct, frozen=True):
@@ -233,7 +235,7 @@ def line_height() -> int:
 
 
 def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    font = QFont([_family, *han_fonts()]) if _family else QFont()
+    font = QFont([_family, *han_fonts(), BOXES]) if _family else QFont()
     font.setPixelSize(px(size))
     font.setWeight(weight)
     return font
@@ -245,7 +247,7 @@ def reading_font() -> QFont:
 
 
 def code_font(size: int = CODE_SIZE) -> QFont:
-    font = QFont(["JetBrains Mono", *han_fonts()])
+    font = QFont(["JetBrains Mono", *han_fonts(), BOXES])
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setPixelSize(px(size))
     # ligatures show code differently from the typed characters

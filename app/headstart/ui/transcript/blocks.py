@@ -31,7 +31,7 @@ from headstart.core.chats.parts import Origin, OriginRun
 from headstart.core.text.units import from_units, spans_in_units
 from headstart.ui.kit import theme
 from headstart.ui.kit.accessible import Spoken, be_read
-from headstart.ui.kit.line_heights import is_high, set_line_height
+from headstart.ui.kit.line_heights import LevelLines, is_high, set_line_height
 from headstart.ui.kit.wrapping import is_endless, wrap
 from headstart.ui.transcript.boxes import paint_boxes
 from headstart.ui.transcript.cited import CitedMark, cited_at, cited_selections, cited_tip
@@ -92,6 +92,7 @@ class TextBlock(QWidget):
         self.document = QTextDocument(self)
         self.document.setDocumentMargin(0)
         self.document.setUndoRedoEnabled(False)
+        self.lines = LevelLines(self.document)
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.IBeamCursor)
         be_read(self, Spoken.Paragraph)
@@ -298,7 +299,7 @@ class ProseBlock(TextBlock):
 
     def layout_width(self, width: int) -> int:
         self.set_text_width(width)
-        return round(self.document.size().height())
+        return round(self.lines.size().height())
 
     def paint_document(self, painter: QPainter, area: QRect) -> None:
         super().paint_document(painter, area)
@@ -345,7 +346,7 @@ class PlainBlock(TextBlock):
                 self.document.setTextWidth(min(inner, int(self.document.idealWidth()) + 2))
         ideal = round(self.document.textWidth())
         self.bubble_width = ideal + 2 * self.PAD_X
-        return round(self.document.size().height()) + self._above + self._below
+        return round(self.lines.size().height()) + self._above + self._below
 
     @property
     def _above(self) -> int:

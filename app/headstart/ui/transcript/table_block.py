@@ -43,7 +43,7 @@ class TableBlock(SidewaysBlock):
         if width != self._laid_out_for:
             self._laid_out_for = width
             self._set_columns(width)
-        size = self.document.size()
+        size = self.lines.size()
         return self.place_bar(width, size.width(), size.height())
 
     def _set_columns(self, width: int) -> None:
