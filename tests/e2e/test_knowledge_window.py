@@ -100,6 +100,30 @@ async def test_a_folder_is_added_asked_cited_and_opened(
         assert reply.text == REPLY
 
 
+async def test_rules_that_would_hold_a_start_are_followed_and_what_is_not_is_said(
+    running: OpenApp, folder: Path
+) -> None:
+    (folder / ".gitignore").write_text("*a*a*a*a*a*a*a*a*a*b\n[z-a]\ndraft-*\n")
+    (folder / ("a" * 200 + ".md")).write_text("The gauge of the boiler reads nine bars.\n")
+    (folder / "draft-1.md").write_text("The gauge of the boiler reads ten bars.\n")
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / ".gitignore").symlink_to(folder / "pump.md")
+    async with running() as app:
+        page = app.window.settings.open("knowledge").knowledge
+        page.add_requested.emit(str(folder), False)
+        await read(app)
+        said = page.sources.rows[str(folder)].state.text()
+        assert "4 files" in said
+        assert "1 entry named by .gitignore" in said
+        assert "1 .gitignore file not followed in full" in said
+    # and at the next start it is there again
+    async with running() as app:
+        await read(app)
+        found = await app.services.knowledge.knowledge.searching.find("gauge of the boiler")
+        assert [hit.place.name for hit in found.hits] == ["a" * 200 + ".md"]
+
+
 async def test_nothing_found_is_said_and_nothing_is_given(
     running: OpenApp, server: ScriptedServer, folder: Path
 ) -> None:

@@ -15,17 +15,17 @@ from pathlib import Path
 from msgspec import Struct
 
 from headstart.core.chats.attachments import LARGEST
-from headstart.core.files import read_regular
 from headstart.core.knowledge.values import FileStamp
+from headstart.knowledge.ignored import NAME, Allowance, IgnoreRules, read_rules
 from headstart.knowledge.kinds import MADE_BY, has_no_text, is_made
 
-_IGNORE = ".gitignore"
-# most bytes of such a file, and most files of a folder
-_MOST_RULES, MOST_FILES = 1 << 20, 100_000
+# most files of a folder
+MOST_FILES = 100_000
 
 
 class LeftOut(StrEnum):
-    """Reasons why a file is not searched."""
+    """Reasons why a file is not searched; `RULES`: files `.gitignore` that are not followed, or
+    in part only."""
 
     HIDDEN = "hidden"
     IGNORED = "ignored"
@@ -35,6 +35,7 @@ class LeftOut(StrEnum):
     LARGE = "large"
     UNREADABLE = "unreadable"
     MANY = "many"
+    RULES = "rules"
 
 
 class Scan(Struct, frozen=True):
@@ -49,25 +50,6 @@ class Scan(Struct, frozen=True):
     def hides(self, path: bytes) -> bool:
         """True if a file may be there although it is not listed."""
         return self.away or any(path.startswith(folder + b"/") for folder in self.blind)
-
-
-class _Rules:
-    """The rules of one `.gitignore`, and of those above it."""
-
-    def __init__(self, lines: list[str], base: str, above: _Rules | None) -> None:
-        import pathspec
-
-        self._spec = pathspec.GitIgnoreSpec.from_lines(lines)
-        self._base = base
-        self._above = above
-
-    def ignore(self, path: str) -> bool:
-        """`path`: relative to the source, a folder's with a slash at its end. The innermost file
-        with a rule for it decides."""
-        found = self._spec.check_file(path[len(self._base) :]).include
-        if found is not None:
-            return bool(found)
-        return self._above.ignore(path) if self._above is not None else False
 
 
 def scan(root: Path, stopped: Callable[[], bool] = lambda: False) -> Scan:
@@ -91,9 +73,10 @@ class _Walk:
         self._left: dict[LeftOut, int] = {}
         self._blind: list[bytes] = []
         self._away = False
+        self._allowance = Allowance()
 
     def run(self) -> None:
-        waiting: list[tuple[str, _Rules | None]] = [("", None)]
+        waiting: list[tuple[str, IgnoreRules | None]] = [("", None)]
         while waiting and not self._stopped():
             relative, rules = waiting.pop()
             try:
@@ -109,7 +92,7 @@ class _Walk:
             if relative and names & MADE_BY:
                 self._leave(LeftOut.MADE)
                 continue
-            if _IGNORE in names:
+            if NAME in names:
                 rules = self._rules(relative, rules)
             inside = list(self._folders(entries, relative, rules))
             waiting += ((one, rules) for one in reversed(inside))
@@ -119,10 +102,12 @@ class _Walk:
         return Scan(tuple(self._stamps), left, tuple(self._blind), self._away)
 
     def _folders(
-        self, entries: list[os.DirEntry[str]], relative: str, rules: _Rules | None
+        self, entries: list[os.DirEntry[str]], relative: str, rules: IgnoreRules | None
     ) -> Iterator[str]:
         """The folders to walk; takes the files."""
         for one in entries:
+            if self._stopped():
+                return
             path = f"{relative}{one.name}"
             try:
                 if one.is_symlink() or _is_junction(one):
@@ -132,11 +117,11 @@ class _Walk:
                 elif one.is_dir(follow_symlinks=False):
                     if is_made(one.name):
                         self._leave(LeftOut.MADE)
-                    elif rules is not None and rules.ignore(f"{path}/"):
+                    elif rules is not None and rules.ignore(os.fsencode(path), folder=True):
                         self._leave(LeftOut.IGNORED)
                     else:
                         yield f"{path}/"
-                elif rules is not None and rules.ignore(path):
+                elif rules is not None and rules.ignore(os.fsencode(path), folder=False):
                     self._leave(LeftOut.IGNORED)
                 elif has_no_text(one.name):
                     self._leave(LeftOut.KIND)
@@ -156,13 +141,12 @@ class _Walk:
         else:
             self._stamps.append(FileStamp(os.fsencode(path), found.st_size, found.st_mtime_ns))
 
-    def _rules(self, relative: str, above: _Rules | None) -> _Rules | None:
-        path = Path(self._root, relative, _IGNORE)
-        try:
-            rules = read_regular(path, _MOST_RULES).decode("utf-8", "replace")
-            return _Rules(rules.split("\n"), relative, above)
-        except (OSError, ValueError):
-            return above
+    def _rules(self, relative: str, above: IgnoreRules | None) -> IgnoreRules:
+        folder = Path(self._root, relative)
+        rules = read_rules(folder, os.fsencode(relative), above, self._allowance)
+        if rules.partial:
+            self._leave(LeftOut.RULES)
+        return rules
 
     def _leave(self, reason: LeftOut) -> None:
         self._left[reason] = self._left.get(reason, 0) + 1

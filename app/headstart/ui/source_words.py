@@ -17,6 +17,7 @@ _LEFT_OUT = {
     "large": "window.left-out-large",
     "unreadable": "window.left-out-unreadable",
     "many": "window.left-out-many",
+    "rules": "window.left-out-rules",
     "empty": "window.left-out-empty",
     "no-text": "window.left-out-no-text",
 }

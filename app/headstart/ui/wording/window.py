@@ -19,6 +19,7 @@ WORDS: dict[str, str] = {
     "left-out-large": "{count:n file|files} over 64 MB",
     "left-out-unreadable": "{count:n unreadable file|unreadable files}",
     "left-out-many": "{count:n file|files} beyond 100,000",
+    "left-out-rules": "{count:n .gitignore file|.gitignore files} not followed in full",
     "left-out-empty": "{count:n empty file|empty files}",
     "left-out-no-text": "{count:n file|files} that could not be read",
     "passage-page": "{name}, page {page}",
