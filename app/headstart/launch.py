@@ -30,7 +30,7 @@ from headstart import __version__
 from headstart.assembly import App, close_app, database_opens, open_app
 from headstart.beginning import lock_home
 from headstart.beginning import start_logging as start_logging
-from headstart.core import reentry
+from headstart.core import open_files, reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder, remove_partials
 from headstart.core.resources import resources
@@ -85,6 +85,7 @@ def run(home: Home, start: Start) -> int:
 def _run(home: Home, start: Start) -> int:
     application = make_application()
     keep_private()
+    open_files.raise_limit()
     try:
         private_folder(home.path, home.names)
         lock = lock_home(home)

@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from headstart.beginning import lock_home, start_logging
-from headstart.core import reentry
+from headstart.core import open_files, reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder, remove_partials
 from headstart.core.rgb import Rgb
@@ -39,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     reentry.enter_folder()
     home = Home(options.home) if options.home else Home.default()
     keep_private()
+    open_files.raise_limit()
     try:
         private_folder(home.path, home.names)
         lock = lock_home(home)

@@ -1,8 +1,8 @@
 """The server for other programs: an agent's turns, restarts, cancels, and the window beside it.
 
-`python -m tests.benchmarks.server --json FILE --only agent,restart,turns,cancel,window,cost`. The
-peer is llama.cpp's server of the same version as it comes, with the same model file, threads and
-context, its prompt cache on.
+`python -m tests.benchmarks.server --json FILE --only agent,restart,turns,cancel,window,cost,idle`.
+The peer is llama.cpp's server of the same version as it comes, with the same model file, threads
+and context, its prompt cache on.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from tests.benchmarks.server_agents import (
     theirs,
     tools,
 )
+from tests.benchmarks.server_limits import idle
 from tests.benchmarks.starting import run_watched
 from tests.conftest import until
 from tests.support.keyrings import MemoryKeyring
@@ -350,6 +351,7 @@ def cost(report: Report) -> None:
 
 SECTIONS: dict[str, Callable[[Report], None]] = {
     "cost": cost,
+    "idle": idle,
     "window": beside,
     "agent": agent,
     "cancel": cancel,

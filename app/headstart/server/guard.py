@@ -19,8 +19,9 @@ LARGEST_BODY = 64 << 20
 OPEN_PATHS = frozenset(("/", "/api/version", "/api/hello"))
 
 
-def check(opening: Opening, method: str, path: str, headers: Mapping[str, str]) -> None:
-    """Refuse a request that this program does not answer; raises Declined."""
+def check(opening: Opening, method: str, path: str, headers: Mapping[str, str]) -> bool:
+    """Refuse a request that this program does not answer; raises Declined. True if it has the key,
+    False if it needs none."""
     host = headers.get("host", "").casefold()
     if host.rsplit(":", 1)[0] not in opening.hosts and host not in opening.hosts:
         raise Declined("This server does not answer to that host.", status=403)
@@ -31,11 +32,12 @@ def check(opening: Opening, method: str, path: str, headers: Mapping[str, str]) 
             status=403,
         )
     if method == "OPTIONS" or (path in OPEN_PATHS and method in ("GET", "HEAD")):
-        return
+        return False
     if not hmac.compare_digest(_key(headers).encode(), opening.key.encode()):
         raise Declined(
             "The key is missing or wrong. The page Server in Headstart shows it.", status=401
         )
+    return True
 
 
 def check_size(headers: Mapping[str, str]) -> None:

@@ -42,6 +42,8 @@ MOST_REQUESTS = 33
 RETRY_SECONDS = 5
 # a program that sends a body in drops is refused after this time
 BODY_SECONDS = 60.0
+# seconds in which the body of a refused request is still read
+REST_SECONDS = 2.0
 
 
 class Dialect(Struct, frozen=True):
@@ -107,11 +109,15 @@ class Guarded:
         request = Request(scope)
         more: dict[str, str] = {}
         try:
-            guard.check(self._opening, request.method, request.url.path, request.headers)
+            keyed = guard.check(self._opening, request.method, request.url.path, request.headers)
             more = guard.cross_origin(self._opening, request.headers)
         except Declined as declined:
-            await _refusal(request, declined)(scope, receive, send)
+            await _refusal(request, declined)(scope, receive, _last(receive, send))
             return
+        if keyed:
+            scope["state"]["connection"].admit()
+        else:
+            send = _last(receive, send)
 
         async def with_more(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -125,6 +131,36 @@ class Guarded:
         # a cancelled request is the end of the server
         with contextlib.suppress(ClientDisconnect, Gone, ConnectionError, asyncio.CancelledError):
             await self._app(scope, receive, with_more)
+
+
+def _last(receive: Receive, send: Send) -> Send:
+    """Send an answer after which the connection is closed: nothing stays open without the key.
+
+    The rest of a body is read for a moment: a connection with unread bytes is reset, and the
+    program might not see the answer.
+    """
+
+    async def send_last(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] += [(b"connection", b"close")]
+        elif not message.get("more_body"):
+            await send({**message, "more_body": True})
+            await _read_rest(receive)
+            message = {"type": "http.response.body", "body": b""}
+        await send(message)
+
+    return send_last
+
+
+async def _read_rest(receive: Receive) -> None:
+    size = 0
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(REST_SECONDS):
+            while size < guard.LARGEST_BODY:
+                message = await receive()
+                size += len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return
 
 
 class _Desk:

@@ -13,9 +13,11 @@ import socket
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from headstart.chat.serving.office import Office, Opening
+from headstart.core import open_files
 from headstart.core.errors import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -23,8 +25,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# connections at once; clients keep some open
-MOST_CONNECTIONS = 64
+# connections at once, and the share of the files that this process may open: the rest is for
+# models, databases and the window
+MOST_CONNECTIONS, _SHARE = 256, 4
+# connections that are accepted at once, so that a key is seen before its connection is the longest
+# idle one; and those that wait for that in the system
+_AT_ONCE, _QUEUE = 16, 1024
 # programs keep a connection for their next request; the usual 5 s ends many just then
 KEPT_SECONDS = 75
 # seconds for the thread to begin and to end
@@ -45,19 +51,22 @@ class ServerThread:
         """Listen; raises EnvironmentProblem where the port is taken."""
         import uvicorn
 
+        from headstart.server.connections import HttpConnection, OpenConnections
         from headstart.server.routes import make_application
 
+        files = open_files.limit()
+        most = MOST_CONNECTIONS if files is None else min(MOST_CONNECTIONS, files // _SHARE)
         listening = _listen(opening)
         config = uvicorn.Config(
             make_application(opening, office),
             loop="asyncio",
-            http="h11",
+            http=cast(Any, partial(HttpConnection, OpenConnections(most))),
+            backlog=_AT_ONCE,
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
             timeout_keep_alive=KEPT_SECONDS,
             timeout_graceful_shutdown=1,
         )
@@ -112,6 +121,8 @@ async def _serve(server: Any, listening: socket.socket, began: threading.Event) 
     while not server.started and not serving.done() and time.monotonic() < until:
         await asyncio.sleep(0.002)
     if server.started:
+        with contextlib.suppress(OSError):
+            listening.listen(_QUEUE)
         began.set()
     await serving
 
@@ -126,7 +137,7 @@ def _listen(opening: Opening) -> socket.socket:
         else:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, opening.port))
-        listening.listen(MOST_CONNECTIONS)
+        listening.listen(_QUEUE)
     except OSError as error:
         listening.close()
         raise EnvironmentProblem(
