@@ -19,6 +19,7 @@ from headstart.core.chats.parts import (
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
+    sound_origins,
 )
 from headstart.core.chats.values import (
     FinishReason,
@@ -82,7 +83,7 @@ def written(draw: st.DrawFn, kind: type[TextPart] | type[ReasoningPart]) -> Part
     runs = draw(
         st.lists(st.builds(OriginRun, st.integers(0, 50), st.sampled_from(Origin)), max_size=3)
     )
-    return kind(text, tuple(runs))
+    return kind(text, sound_origins(runs, text))
 
 
 @st.composite

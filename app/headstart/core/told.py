@@ -102,6 +102,6 @@ def from_stored(text: str | None) -> Told | None:
     try:
         values = json.loads(text)
         code = values.pop("code")
-    except (ValueError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return told(AS_WRITTEN, message=text, remedy="")
     return told(str(code), **values)

@@ -16,6 +16,8 @@ import msgspec
 _LATEST = 4_102_444_800_000
 # seconds have fewer digits than milliseconds until the year 5138
 _SECONDS = 100_000_000_000
+# digits of the largest double
+_MOST_DIGITS = 309
 # dates in English text, as programs write them; this computer's locale is of no use
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _CLOCK = (
@@ -183,11 +185,16 @@ def decode(data: bytes | memoryview | msgspec.Raw) -> Any:
         pass
     except RecursionError as error:
         raise ValueError("too deep") from error
-    # half of a surrogate pair, NaN: Python's own parser accepts them
+    # half of a surrogate pair, NaN, a number of a thousand digits: Python's own parser accepts them
     try:
-        return _clean(json.loads(bytes(data)))
+        return _clean(json.loads(bytes(data), parse_int=_whole))
     except RecursionError as error:
         raise ValueError("too deep") from error
+
+
+def _whole(digits: str) -> float:
+    """An integer; one that no double holds is infinite, as a decimal number is."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
 def _clean(value: Any) -> Any:
@@ -199,6 +206,24 @@ def _clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {_clean(key): _clean(one) for key, one in value.items()}
     return value
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """An object, given as such or as JSON; an empty one in place of anything else."""
+    if isinstance(value, str) and value:
+        try:
+            value = decode(value.encode())
+        except ValueError:
+            return {}
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def one_of(kind: Any, value: object, fallback: Any) -> Any:
+    """A member of an enumeration by its value."""
+    try:
+        return kind(value)
+    except ValueError:
+        return fallback
 
 
 def fits(value: object) -> bool:

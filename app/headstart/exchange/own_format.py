@@ -15,29 +15,23 @@ from typing import Any
 
 import msgspec
 
-from headstart.core.chats.parts import (
-    CoveragePart,
-    FilePart,
-    ImagePart,
-    Origin,
-    OriginRun,
-    Part,
-    PartKind,
-    PassagePart,
-    ToolCallPart,
-    ToolResultPart,
-    UnknownPart,
-    blob_of,
-    is_digest,
-    needed_blobs,
-    written,
-)
+from headstart.core.chats.bounds import converted
+from headstart.core.chats.parts import needed_blobs
 from headstart.core.chats.values import MessageStatus, Role, TurnStats
 from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.settings.renamed import with_new_names
 from headstart.core.settings.schema import ChatOptions
-from headstart.exchange.fields import Fields, compact, decode, fits, time_of, time_text
+from headstart.exchange.fields import (
+    Fields,
+    as_object,
+    compact,
+    decode,
+    one_of,
+    time_of,
+    time_text,
+)
 from headstart.exchange.ids import OWN
+from headstart.exchange.own_parts import measured, part_of, part_value
 from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName, in_order
 
 FORMAT, VERSION = "headstart-chat", 1
@@ -50,42 +44,6 @@ _CHAT_KEYS = {
 _MESSAGE_KEYS = {
     "id", "parent", "role", "status", "created_at", "model", "error", "stats", "parts",
 }  # fmt: skip
-_PART_KEYS = {
-    PartKind.TEXT: {"kind", "text", "origins"},
-    PartKind.REASONING: {"kind", "text", "origins"},
-    PartKind.FILE: {"kind", "text", "name", "blob", "pages", "unit", "chosen", "encoding"},
-    PartKind.IMAGE: {"kind", "text", "name", "blob", "width", "height"},
-    PartKind.TOOL_CALL: {"kind", "text", "id", "name", "cut", "origins"},
-    PartKind.TOOL_RESULT: {
-        "kind",
-        "text",
-        "id",
-        "name",
-        "failed",
-        "end",
-        "seconds",
-        "whole",
-        "source",
-    },
-    PartKind.PASSAGE: {
-        "kind",
-        "text",
-        "number",
-        "name",
-        "source",
-        "path",
-        "digest",
-        "start",
-        "end",
-        "page",
-        "line",
-        "heading",
-        "again",
-        "note",
-    },
-    PartKind.COVERAGE: {"kind", "text", "total", "read", "found", "unread", "short"},
-}
-_OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart, CoveragePart)
 
 
 # --- export ------------------------------------------------------------------------------
@@ -93,8 +51,8 @@ _OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart, Cover
 
 def to_json(conversation: ExchangeChat, program: str = "", with_blobs: bool = True) -> bytes:
     """The file's bytes; `with_blobs` embeds files and images."""
-    extra = _object(conversation.extra)
-    options = {**_object(extra.pop("options", None)), **_options_value(conversation.options)}
+    extra = as_object(conversation.extra)
+    options = {**as_object(extra.pop("options", None)), **_options_value(conversation.options)}
     value: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -134,7 +92,7 @@ def _options_value(options: ChatOptions) -> dict[str, Any]:
 
 
 def _message_value(node: ChatNode) -> dict[str, Any]:
-    extra = _object(node.extra)
+    extra = as_object(node.extra)
     of_parts = extra.pop("parts", [])
     value: dict[str, Any] = {
         "id": node.id,
@@ -150,27 +108,10 @@ def _message_value(node: ChatNode) -> dict[str, Any]:
     if node.stats is not None:
         value["stats"] = msgspec.to_builtins(node.stats)
     value["parts"] = [
-        {**_part_value(part), **_object(of_parts[place] if place < len(of_parts) else None)}
+        {**part_value(part), **as_object(of_parts[place] if place < len(of_parts) else None)}
         for place, part in enumerate(node.parts)
     ]
     return {**value, **extra}
-
-
-def _part_value(part: Part) -> dict[str, Any]:
-    if isinstance(part, UnknownPart):
-        data = _object(part.data)
-        plain = part.blob_digest is None and part.digest is None
-        if plain and (part.data is None or (data and compact(data) == part.data)):
-            return {"kind": part.name, "text": part.text, **data}
-        stored = {"data": part.data, "blob": part.blob_digest, "digest": part.digest}
-        return {"kind": part.name, "text": part.text, "stored": stored}
-    value: dict[str, Any] = {"kind": part.kind.value, **msgspec.to_builtins(part)}
-    value.pop("origins", None)
-    if isinstance(part, PassagePart):
-        value.pop("source", None)
-    if part.origins:
-        value["origins"] = [[run.length, run.origin.value] for run in part.origins]
-    return value
 
 
 def _model_value(model: ModelName | None) -> dict[str, str] | None:
@@ -184,21 +125,27 @@ def _model_value(model: ModelName | None) -> dict[str, str] | None:
 
 
 def from_json(
-    data: bytes | memoryview, blob: Callable[[str], bytes | None] = lambda _: None
+    data: bytes | memoryview,
+    blob: Callable[[str], bytes | None] = lambda _: None,
+    tell: Callable[[int], None] = lambda _: None,
 ) -> ExchangeChat:
-    """Raises ValueError for other files; `blob` finds bytes that are stored beside the file."""
+    """Raises ValueError for other files; `blob` finds bytes that are stored beside the file, `tell`
+    hears how many numbers are left out because they are out of their bounds."""
     value = decode(data)
     fields = Fields(value)
     if fields.text("format") != FORMAT:
         raise ValueError("another format")
-    return conversation_of(fields, blob)
+    return conversation_of(fields, blob, tell)
 
 
 def conversation_of(
-    fields: Fields, blob: Callable[[str], bytes | None] = lambda _: None
+    fields: Fields,
+    blob: Callable[[str], bytes | None] = lambda _: None,
+    tell: Callable[[int], None] = lambda _: None,
 ) -> ExchangeChat:
-    given = [_node(Fields(one)) for one in fields.list("messages") if isinstance(one, dict)]
-    nodes, _moved = in_order(given)
+    read = [_node(Fields(one)) for one in fields.list("messages") if isinstance(one, dict)]
+    nodes, _moved = in_order(node for node, _ in read)
+    left_out = sum(count for _, count in read)
     known = {node.id for node in nodes}
     selected = fields.inside("selected").all
     active: dict[str | None, str] = {
@@ -206,7 +153,11 @@ def conversation_of(
         for above, below in selected.items()
         if isinstance(below, str) and below in known and (not above or above in known)
     }
-    options, unknown = _options(fields.inside("options").all)
+    options, unknown, odd = _options(fields.inside("options").all)
+    left_out += odd + sum(_is_no_time(fields, key) for key in ("created_at", "updated_at"))
+    if left_out:
+        tell(left_out)
+    blobs = _blobs(fields, nodes, blob)
     extra = {key: one for key, one in fields.all.items() if key not in _CHAT_KEYS}
     if unknown:
         extra["options"] = unknown
@@ -214,7 +165,7 @@ def conversation_of(
         source=OWN,
         id=fields.id("id"),
         title=fields.text("title"),
-        nodes=nodes,
+        nodes=tuple(_measured(node, blobs) for node in nodes),
         active=active,
         created_at=fields.time("created_at"),
         updated_at=fields.time("updated_at"),
@@ -224,34 +175,33 @@ def conversation_of(
         tags=fields.texts("tags"),
         model=_model(fields.inside("model")),
         options=options,
-        blobs=_blobs(fields, nodes, blob),
+        blobs=blobs,
         extra=compact(extra),
     )
 
 
-def _node(fields: Fields) -> ChatNode:
-    parts, of_parts = [], []
-    for one in fields.each("parts"):
-        part, unknown = _part(one)
-        parts.append(part)
-        of_parts.append(unknown)
+def _node(fields: Fields) -> tuple[ChatNode, int]:
+    """A message, and how many of its numbers are left out."""
+    read = [part_of(one) for one in fields.each("parts")]
+    left_out = sum(one.left_out for one in read) + _is_no_time(fields, "created_at")
     extra: dict[str, Any] = {
         key: one for key, one in fields.all.items() if key not in _MESSAGE_KEYS
     }
-    if any(of_parts):
-        extra["parts"] = of_parts
+    if any(one.unknown for one in read):
+        extra["parts"] = [one.unknown for one in read]
     stats = None
     if fields.inside("stats"):
         try:
-            stats = _convert(dict(fields.inside("stats").all), TurnStats)
+            stats, odd = converted(fields.inside("stats").all, TurnStats)
+            left_out += odd
         except msgspec.MsgspecError:
             # stats of another version are kept as data
             extra["stats"] = dict(fields.inside("stats").all)
-    return ChatNode(
+    node = ChatNode(
         id=fields.id("id"),
         parent=fields.id("parent") or None,
-        role=_one_of(Role, fields.text("role"), Role.USER),
-        parts=tuple(parts),
+        role=one_of(Role, fields.text("role"), Role.USER),
+        parts=tuple(one.part for one in read),
         created_at=time_of(fields.all.get("created_at")),
         status=_status(fields.text("status")),
         model=_model(fields.inside("model")),
@@ -259,70 +209,28 @@ def _node(fields: Fields) -> ChatNode:
         stats=stats,
         extra=compact(extra),
     )
+    return node, left_out
 
 
-def _part(fields: Fields) -> tuple[Part, dict[str, Any]]:
-    """A part, and its keys that this version does not know."""
-    name = fields.text("kind")
-    kind = _one_of(PartKind, name, PartKind.UNKNOWN)
-    known = _PART_KEYS.get(kind, {"kind", "text", "stored"})
-    unknown = {key: one for key, one in fields.all.items() if key not in known}
-    text = fields.text("text")
-    if kind in (PartKind.TEXT, PartKind.REASONING):
-        return written(kind, text, _origins(fields.list("origins"))), unknown
-    for form in _OTHERS:
-        if form.kind is kind:
-            try:
-                facts = {key: fields.all[key] for key in known if key in fields.all}
-                if "origins" in facts:
-                    facts["origins"] = _origins(fields.list("origins"))
-                part: Any = _convert({**facts, "text": text}, form)
-                bytes_of = blob_of(part)
-                if bytes_of is None or is_digest(bytes_of.digest):
-                    return part, unknown
-                break
-            except msgspec.MsgspecError:
-                break
-    stored = fields.inside("stored")
-    if stored:
-        digest, blob = stored.all.get("digest"), stored.text("blob")
-        return UnknownPart(
-            name,
-            text,
-            stored.text("data") or None,
-            blob if is_digest(blob) else None,
-            digest if isinstance(digest, int) and fits(digest) else None,
-        ), {}
-    rest = {key: one for key, one in fields.all.items() if key not in ("kind", "text")}
-    return UnknownPart(name, text, compact(rest) or None), {}
+def _is_no_time(fields: Fields, key: str) -> bool:
+    """True for a time that is given, and is none."""
+    return fields.all.get(key) not in (None, "") and not fields.time(key)
 
 
-def _convert(given: dict[str, Any], kind: Any) -> Any:
-    """`msgspec.convert` that also raises its errors for integers too large for a database."""
-    if not fits(given):
-        raise msgspec.ValidationError("a number is too large")
-    return msgspec.convert(given, kind)
+def _measured(node: ChatNode, blobs: Mapping[str, bytes]) -> ChatNode:
+    """The message with the sizes of its files as their bytes have them."""
+    parts = tuple(measured(part, blobs) for part in node.parts)
+    return msgspec.structs.replace(node, parts=parts)
 
 
-def _origins(given: Sequence[Any]) -> list[OriginRun]:
-    found = []
-    for one in given:
-        if not (isinstance(one, list) and len(one) == 2 and isinstance(one[0], int)):
-            return []
-        origin = _one_of(Origin, one[1], None)
-        if origin is None or one[0] < 0 or not fits(one[0]):
-            return []
-        found.append(OriginRun(one[0], origin))
-    return found
-
-
-def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any]]:
+def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any], int]:
+    """Options, those that this version cannot read, and how many numbers are left out."""
     names = {field.encode_name for field in msgspec.structs.fields(ChatOptions)}
     try:
-        options = _convert(with_new_names(dict(given)), ChatOptions)
+        options, left_out = converted(with_new_names(dict(given)), ChatOptions)
     except (msgspec.MsgspecError, TypeError, AttributeError):
         # unreadable options fall back to the app's settings, but are kept
-        return ChatOptions(), dict(given)
+        return ChatOptions(), dict(given), 0
     speculation = options.speculation
     if (
         speculation is not None
@@ -332,7 +240,7 @@ def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any]]:
         # a draft's name from another computer, or in older files its path there
         here = msgspec.structs.replace(speculation, draft=AUTOMATIC)
         options = msgspec.structs.replace(options, speculation=here)
-    return options, {key: one for key, one in given.items() if key not in names}
+    return options, {key: one for key, one in given.items() if key not in names}, left_out
 
 
 def _blobs(
@@ -360,23 +268,6 @@ def _model(fields: Fields) -> ModelName | None:
 
 
 def _status(text: str) -> MessageStatus:
-    found = _one_of(MessageStatus, text, MessageStatus.COMPLETE)
+    found = one_of(MessageStatus, text, MessageStatus.COMPLETE)
     # no engine is generating it any more
     return MessageStatus.INTERRUPTED if found is MessageStatus.OPEN else found
-
-
-def _object(value: object) -> dict[str, Any]:
-    """An object, given as such or as JSON; an empty one in place of anything else."""
-    if isinstance(value, str) and value:
-        try:
-            value = decode(value.encode())
-        except ValueError:
-            return {}
-    return dict(value) if isinstance(value, dict) else {}
-
-
-def _one_of(kind: Any, value: object, fallback: Any) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        return fallback

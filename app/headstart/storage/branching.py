@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 from sqlalchemy import Engine, case, delete, func, select, update
 
+from headstart.core.chats.bounds import moment_of
 from headstart.core.chats.finding import FoundInChat, spans_of
 from headstart.core.chats.parts import PartKind, joined_text
 from headstart.core.chats.tree import RemovedBranch, TreeNode
@@ -83,7 +84,7 @@ class BranchTable:
                 role=role_of(rows[one].role, rows[one].model),
                 words=" ".join((rows[one].words or "").split()),
                 model=rows[one].model or "",
-                created_at=rows[one].created_at,
+                created_at=moment_of(rows[one].created_at),
                 shown=one in shown,
             )
             for one, parent in tree.parents.items()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, select, update
 
+from headstart.core.chats.bounds import moment_of
 from headstart.core.chats.values import Chat, ChatSummary, MessageStatus, TrashedChat, now_ms
 from headstart.core.models.profiles import ProfileKind
 from headstart.core.settings.schema import ChatOptions
@@ -75,7 +76,7 @@ class ChatTable:
                 ChatSummary(
                     row.id,
                     row.title,
-                    row.updated_at,
+                    moment_of(row.updated_at),
                     row.pinned,
                     row.count_,
                     folder=row.folder or "",
@@ -158,7 +159,7 @@ class ChatTable:
         )
         with self._engine.begin() as connection:
             return [
-                TrashedChat(row.id, row.title, row.deleted_at, row.count_)
+                TrashedChat(row.id, row.title, moment_of(row.deleted_at), row.count_)
                 for row in connection.execute(query)
             ]
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from headstart.core.chats.bounds import moment_of
 from headstart.core.chats.finding import spans_of
 from headstart.core.chats.search import Filters, SearchHit, Snippet
 from headstart.core.text.folding import match_of, plain, unfolded
@@ -77,7 +78,7 @@ class SearchTable:
         columns = (chats.c.id, chats.c.title, chats.c.updated_at, chats.c.archived_at)
         with self._engine.connect() as connection:
             return {
-                row.id: (row.title, row.updated_at, row.archived_at is not None)
+                row.id: (row.title, moment_of(row.updated_at), row.archived_at is not None)
                 for row in connection.execute(select(*columns).where(chats.c.id.in_(wanted)))
             }
 
@@ -182,7 +183,7 @@ class SearchTable:
                 row.chat_id,
                 row.id,
                 row.role,
-                row.created_at,
+                moment_of(row.created_at),
                 _snippet(row.piece) or _around(query, row.begins),
                 row.kind,
             )

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
+from headstart.core.chats.bounds import moment_of
 from headstart.core.chats.parts import Part, joined
 from headstart.core.chats.tree import ChatTree, KnownChat
 from headstart.core.chats.values import Message, TurnStats
@@ -106,7 +107,7 @@ class TransferTable:
                 or 0
             )
             active, values["shown"] = self._go_on(connection, chat.id, row.active_root_id, new)
-            values["updated_at"] = max(row.updated_at, chat.updated_at)
+            values["updated_at"] = max(moment_of(row.updated_at), chat.updated_at)
         for message in tree.messages:
             if message.id not in have:
                 place += 1

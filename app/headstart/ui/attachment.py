@@ -67,7 +67,8 @@ def only_marks(part: FilePart) -> bool:
 def facts_of(part: FilePart | ImagePart) -> str:
     """Dimensions of an image, or the pages or size of another file."""
     if isinstance(part, ImagePart):
-        return f"{locale().number(part.width)} × {locale().number(part.height)}"
+        known = part.width and part.height
+        return f"{locale().number(part.width)} × {locale().number(part.height)}" if known else ""
     return pages_of(part) or size_text(part.blob.size)
 
 
@@ -85,6 +86,8 @@ def part_words(part: OtherPart) -> str:
         case FilePart():
             file = say("window.file", name=part.name, size=part.blob.size)
             return f"{file}, {pages_of(part)}"
+        case ImagePart(width=0) | ImagePart(height=0):
+            return part.name
         case ImagePart():
             return say("window.image", name=part.name, width=part.width, height=part.height)
         case ToolCallPart():

@@ -216,3 +216,14 @@ def test_sentences_from_before_there_were_codes_are_told_as_they_were() -> None:
 def test_a_secret_is_blotted_out_of_the_facts() -> None:
     said = told("connection-failed", host="a:1", reason="no key s3cret here")
     assert "s3cret" not in said.without("s3cret").text
+
+
+@pytest.mark.parametrize("odd", [float("inf"), float("nan"), 10**400, -1, "x", [], {}, None])
+def test_a_stored_message_with_odd_facts_is_shown(odd: object) -> None:
+    for code, halves in catalogue().items():
+        names = {
+            name for half in halves for _, name, _, _ in string.Formatter().parse(half) if name
+        }
+        said = Told(code, dict.fromkeys(names, odd))  # type: ignore[arg-type]
+        assert said.text or not any(halves)
+    assert from_stored("[" * 100_000) is not None

@@ -14,14 +14,18 @@ import pytest
 from headstart.exchange import own_format
 from tests.support import conversation_files as files
 from tests.support.conversations import read_bytes
+from tests.support.odd_numbers import assert_bounded
 from tests.support.program_files import PROGRAMS
 
 ODD: tuple[Any, ...] = (
     None,
     True,
     -1,
+    1 << 31,
     10**20,
     1e300,
+    float("nan"),
+    float("inf"),
     "",
     "x",
     [],
@@ -80,4 +84,5 @@ def test_a_value_of_another_kind_loses_no_more_than_itself(
                 assert found or report.counts, (place, other)
                 for chat in found:
                     assert chat.branch(), (place, other)
+                    assert_bounded(chat)
                     own_format.from_json(own_format.to_json(chat))

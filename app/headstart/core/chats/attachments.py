@@ -7,6 +7,9 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from headstart.core.chats.parts import FilePart, Part
 
 # most bytes accepted for one attachment
 LARGEST = 64 << 20
@@ -16,6 +19,8 @@ LONGEST = 8_000_000
 _PART = 4_000
 # for English and code, where no tokenizer has counted
 CHARACTERS_PER_TOKEN = 3.6
+# characters of a choice of pages, and pages that its ranges may name over and over
+_LONGEST_CHOICE, _AGAIN = 100_000, 4
 _NO_TEXT = re.compile(r"^\[Page \d+ has no text\]$", re.MULTILINE)
 # digits of any script: 1–3، ٧ and 1〜3、7
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
@@ -126,6 +131,7 @@ def numbers_of(text: str, count: int) -> set[int]:
     """The numbers in a text like that of `ranges_text`, up to `count`; ValueError if it has
     none."""
     found: set[int] = set()
+    named = 0
     for piece in _BETWEEN.split(_TO.sub("-", text.strip())):
         matched = _RANGE.fullmatch(piece)
         if matched is None:
@@ -133,8 +139,24 @@ def numbers_of(text: str, count: int) -> set[int]:
         first, last = int(matched[1]), int(matched[2] or matched[1])
         if not 1 <= first <= last or first > count:
             raise ValueError(piece)
-        found.update(range(first, min(last, count) + 1))
+        last = min(last, count)
+        named += last - first + 1
+        if named > _AGAIN * count + _LONGEST_CHOICE:
+            raise ValueError("the same pages again and again")
+        found.update(range(first, last + 1))
     return found
+
+
+def with_sound_choice(part: Part) -> Part:
+    """The part without a choice of pages that its file does not have: files and rows may say
+    anything."""
+    if not isinstance(part, FilePart) or not part.chosen:
+        return part
+    try:
+        sound = len(part.chosen) <= _LONGEST_CHOICE and bool(numbers_of(part.chosen, part.pages))
+    except ValueError:
+        sound = False
+    return part if sound else replace(part, chosen="")
 
 
 def about_tokens(text: str) -> int:

@@ -11,6 +11,8 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
+from headstart.core.chats.bounds import Count, Pages, Pixels, Seconds, Size
+
 
 class PartKind(StrEnum):
     TEXT = "text"
@@ -45,7 +47,7 @@ class Origin(StrEnum):
 class OriginRun(Struct, frozen=True):
     """A run of characters of one part that share an origin."""
 
-    length: int
+    length: Count
     origin: Origin
 
 
@@ -66,7 +68,7 @@ class BlobRef(Struct, frozen=True):
     """Bytes stored under their digest: SHA-256 in hexadecimal, and their size."""
 
     digest: str
-    size: int
+    size: Size
     media_type: str
 
 
@@ -86,7 +88,7 @@ class FilePart(Struct, frozen=True):
     name: str
     blob: BlobRef
     text: str = ""
-    pages: int = 0
+    pages: Pages = 0
     unit: str = ""
     chosen: str = ""
     encoding: str = ""
@@ -95,12 +97,12 @@ class FilePart(Struct, frozen=True):
 
 
 class ImagePart(Struct, frozen=True):
-    """Sizes are pixels; `text` stands in for the image where it cannot be shown."""
+    """Sizes are pixels, 0 if unknown; `text` stands in for the image where it cannot be shown."""
 
     name: str
     blob: BlobRef
-    width: int
-    height: int
+    width: Pixels
+    height: Pixels
     text: str = ""
     kind: ClassVar[PartKind] = PartKind.IMAGE
     origins: ClassVar[tuple[OriginRun, ...]] = ()
@@ -138,7 +140,7 @@ class ToolResultPart(Struct, frozen=True, omit_defaults=True):
     text: str
     failed: bool = False
     end: CallEnd = CallEnd.RETURNED
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     whole: BlobRef | None = None
     source: str = ""
     kind: ClassVar[PartKind] = PartKind.TOOL_RESULT
@@ -152,16 +154,16 @@ class PassagePart(Struct, frozen=True, omit_defaults=True):
     user added, `path`: in it. `again`: it was given earlier in the chat, and has no text here.
     `note`: a model's words about a document that it read whole; `text` is then what it quoted."""
 
-    number: int
+    number: Count
     name: str
     text: str
     source: str = ""
     path: str = ""
     digest: str = ""
-    start: int = 0
-    end: int = 0
-    page: int = 0
-    line: int = 0
+    start: Count = 0
+    end: Count = 0
+    page: Count = 0
+    line: Count = 0
     heading: str = ""
     again: bool = False
     note: str = ""
@@ -174,11 +176,11 @@ class CoveragePart(Struct, frozen=True, omit_defaults=True):
     these say something on it. `unread`: names of documents that could not be read; `short`: the
     number of notes that the context had no room for."""
 
-    total: int
-    read: int = 0
-    found: int = 0
+    total: Count
+    read: Count = 0
+    found: Count = 0
     unread: tuple[str, ...] = ()
-    short: int = 0
+    short: Count = 0
     text: str = ""
     name: ClassVar[str] = ""
     kind: ClassVar[PartKind] = PartKind.COVERAGE
@@ -298,6 +300,12 @@ def cut_runs(runs: Iterable[OriginRun], length: int) -> tuple[OriginRun, ...]:
         append_run(found, min(run.length, length), run.origin)
         length -= min(run.length, length)
     return tuple(one for one in found if one.length)
+
+
+def sound_origins(runs: Sequence[OriginRun], text: str) -> tuple[OriginRun, ...]:
+    """The runs of a text from a file or a row, without those beyond its end."""
+    beyond = sum(run.length for run in runs) > len(text)
+    return cut_runs(runs, len(text)) if beyond else tuple(runs)
 
 
 def joined(parts: Iterable[Part]) -> tuple[Part, ...]:

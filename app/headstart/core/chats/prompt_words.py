@@ -47,6 +47,8 @@ def label(part: OtherPart) -> str:
         case FilePart():
             which = f"{part.unit}s {part.chosen} of {part.pages}"
             return f"File {part.name} ({size_text(part.blob.size, PLAIN)}), {which}"
+        case ImagePart(width=0) | ImagePart(height=0):
+            return f"Image {part.name}"
         case ImagePart():
             return f"Image {part.name} ({part.width} × {part.height})"
         case ToolCallPart():

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from headstart.core.chats.bounds import Count, Seconds, Seed
 from headstart.core.chats.parts import (
     OtherPart,
     Part,
@@ -26,6 +27,8 @@ from headstart.core.wording import say
 
 # with fewer verified drafts no speed is shown: the difference would have another cause
 FEW_VERIFIED = 8
+# no turn is shorter: a file or a server says so, and a speed would have hundreds of digits
+_LEAST_SECONDS = 1e-6
 
 
 class Role(StrEnum):
@@ -54,18 +57,19 @@ class SpeculationStats(Struct, frozen=True):
     """Statistics of speculation in a turn. Verified: processed by the target; draft tokens after a
     wrong one in the same round were never verified."""
 
-    rounds: int = 0  # forwards of the target, plain ones included
-    draft_verified: int = 0
-    draft_accepted: int = 0
-    lookup_verified: int = 0
-    lookup_accepted: int = 0
+    rounds: Count = 0  # forwards of the target, plain ones included
+    draft_verified: Count = 0
+    draft_accepted: Count = 0
+    lookup_verified: Count = 0
+    lookup_accepted: Count = 0
     # seconds to decode the same tokens one by one, at the measured speed of plain steps
-    plain_seconds: float = 0.0
+    plain_seconds: Seconds = 0.0
 
     def against_plain(self, seconds: float) -> float | None:
         """Speed relative to plain decoding in the same minutes; None if too few drafts were
         verified to attribute the difference to drafting."""
-        if self.verified < FEW_VERIFIED or seconds <= 0 or self.plain_seconds <= 0:
+        known = seconds >= _LEAST_SECONDS and self.plain_seconds > 0
+        if self.verified < FEW_VERIFIED or not known:
             return None
         return self.plain_seconds / seconds
 
@@ -75,18 +79,19 @@ class SpeculationStats(Struct, frozen=True):
 
     @property
     def accepted(self) -> int:
-        return self.draft_accepted + self.lookup_accepted
+        # files and servers may say more
+        return min(self.draft_accepted + self.lookup_accepted, self.verified)
 
 
 class PrefixStats(Struct, frozen=True):
     """Sources of a turn's reused tokens, and the number of tokens recomputed although they had been
     processed before. Reused tokens from neither memory nor disk were still in the KV cache."""
 
-    from_memory: int = 0
-    from_disk: int = 0
+    from_memory: Count = 0
+    from_disk: Count = 0
     # prefilled while the user read or typed, before the request
-    ahead: int = 0
-    recomputed: int = 0
+    ahead: Count = 0
+    recomputed: Count = 0
     # the first message that differs, and why; None when nothing was recomputed
     reason: Told | None = None
 
@@ -106,17 +111,17 @@ class TurnStats(Struct, frozen=True):
     """Cost of one generation; shown under the reply and stored with it."""
 
     finish: FinishReason
-    prompt_tokens: int
-    reused_tokens: int
-    prefill_seconds: float
-    first_token_seconds: float | None
-    generated_tokens: int
-    generate_seconds: float
-    seed: int | None = None
+    prompt_tokens: Count
+    reused_tokens: Count
+    prefill_seconds: Seconds
+    first_token_seconds: Seconds | None
+    generated_tokens: Count
+    generate_seconds: Seconds
+    seed: Seed | None = None
     speculation: SpeculationStats | None = None
     prefix: PrefixStats = PrefixStats()
     # until the first token after the reasoning; None without reasoning
-    reasoning_seconds: float | None = None
+    reasoning_seconds: Seconds | None = None
 
     @property
     def against_plain(self) -> float | None:
@@ -127,7 +132,7 @@ class TurnStats(Struct, frozen=True):
     @property
     def tokens_per_second(self) -> float | None:
         """Decode speed, from the first token on; None below two tokens."""
-        if self.generated_tokens < 2 or self.generate_seconds <= 0:
+        if self.generated_tokens < 2 or self.generate_seconds < _LEAST_SECONDS:
             return None
         return (self.generated_tokens - 1) / self.generate_seconds
 

@@ -177,7 +177,7 @@ def sentences(code: str, facts: Mapping[str, object]) -> tuple[str, str]:
             continue
         try:
             message, remedy = (worded(text, facts) for text in found)
-        except (KeyError, ValueError, TypeError, IndexError):
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError):
             continue
         return message, remedy
     known = ", ".join(f"{name}: {fact}" for name, fact in facts.items())

@@ -55,6 +55,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{count:n message has|messages have} no parent that is there; they follow the one before.",
         "",
     ),
+    "import-numbers": ("{count:n number is|numbers are} impossible, and left out.", ""),
     "import-system-message": ("An instruction in the middle of the chat has no place here.", ""),
     "import-file-missing": ("The file {name} is not among the chosen files.", ""),
     "import-file-damaged": ("The file {name} has changed since it was exported.", ""),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from headstart.core.chats.attachments import LARGEST
+from headstart.core.chats.bounds import converted
 from headstart.core.chats.parts import Part, ReasoningPart, TextPart
 from headstart.core.chats.values import FinishReason, MessageStatus, Role, TurnStats
 from headstart.exchange.fields import Fields
@@ -99,7 +100,7 @@ def _version(
             parts += new
             info = step.inside("genInfo")
             seen.model = seen.model or model_name(_model(info))
-            seen.stats = _stats(info.inside("stats")) or seen.stats
+            seen.stats = _stats(info.inside("stats"), collect) or seen.stats
         elif kind not in ("debugInfoBlock", "status", "toolStatus"):
             collect.report.skip(collect.where, "import-step-unknown", name=kind or "step")
     seen.model = seen.model or model_name(version.inside("senderInfo").words("senderName"))
@@ -141,17 +142,21 @@ def _prompt(fields: Fields) -> str:
     return ""
 
 
-def _stats(fields: Fields) -> TurnStats | None:
-    generated = fields.whole("predictedTokensCount")
+def _stats(fields: Fields, collect: Collector) -> TurnStats | None:
+    generated = fields.number("predictedTokensCount")
     speed = fields.number("tokensPerSecond")
     if not generated or generated < 0:
         return None
-    return TurnStats(
-        finish=_ENDS.get(fields.text("stopReason"), FinishReason.END),
-        prompt_tokens=max(0, fields.whole("promptTokensCount") or 0),
-        reused_tokens=0,
-        prefill_seconds=0.0,
-        first_token_seconds=fields.number("timeToFirstTokenSec"),
-        generated_tokens=generated,
-        generate_seconds=generated / speed if speed and speed > 0 else 0.0,
-    )
+    given = {
+        "finish": _ENDS.get(fields.text("stopReason"), FinishReason.END).value,
+        "prompt_tokens": fields.all.get("promptTokensCount") or 0,
+        "reused_tokens": 0,
+        "prefill_seconds": 0.0,
+        "first_token_seconds": fields.all.get("timeToFirstTokenSec"),
+        "generated_tokens": generated,
+        "generate_seconds": generated / speed if speed and speed > 0 else 0.0,
+    }
+    stats, odd = converted(given, TurnStats)
+    if odd:
+        collect.report.skip(collect.where, "import-numbers", count=odd)
+    return stats if stats.generated_tokens else None

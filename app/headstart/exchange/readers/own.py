@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from headstart.core.chats.attachments import LARGEST
 from headstart.core.chats.parts import needed_blobs
 from headstart.exchange import own_format
 from headstart.exchange.fields import Fields
-from headstart.exchange.ids import OWN
+from headstart.exchange.ids import OWN, content_id
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.report import Report
 from headstart.exchange.tree import ExchangeChat
@@ -30,13 +32,16 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
             return _blob(material, f"{root}/{BLOBS}/{digest}" if root else f"{BLOBS}/{digest}")
 
         try:
-            found = own_format.from_json(material.data(member), beside)
+            odd: list[int] = []
+            found = own_format.from_json(material.data(member), beside, odd.append)
         except ValueError:
             report.skip(member, "import-unreadable")
             continue
         named = needed_blobs(part for node in found.nodes for part in node.parts)
         missing = [one for one in named if one not in found.blobs]
         where = found.title or member
+        if odd:
+            report.skip(where, "import-numbers", count=sum(odd))
         for digest in missing:
             report.skip(where, "import-file-missing", name=digest[:12])
         wrong = [
@@ -46,9 +51,13 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
         ]
         for digest in wrong:
             report.skip(where, "import-file-damaged", name=digest[:12])
-        if not found.nodes or not found.id:
+        if not found.nodes:
             report.skip(where, "import-empty")
             continue
+        if not found.id:
+            # the same at each import
+            words = [part.text for node in found.nodes for part in node.parts]
+            found = replace(found, id=content_id(OWN, found.title, *words))
         yield found
 
 

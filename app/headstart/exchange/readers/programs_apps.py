@@ -324,7 +324,11 @@ def _zed_slices(chat: Fields) -> list[Common]:
     """Split a text at the byte offsets where its messages begin."""
     text = chat.text("text").encode()
     begun = list(chat.each("messages"))
-    starts = [one.whole("start") or 0 for one in begun] + [len(text)]
+    # the first one begins with the text, and none before the one above it, whatever the file says
+    starts = [0]
+    for one in begun[1:]:
+        starts.append(min(max(one.whole("start") or 0, starts[-1]), len(text)))
+    starts.append(len(text))
     return [
         {
             "role": one.inside("metadata").text("role") or one.text("role"),

@@ -133,7 +133,8 @@ def _part(part: Part, role: Role, blobs: object, include: Include, look: Look) -
                 return f"<p>{html.escape(label(part))}</p>\n"
             kind = html.escape(part.blob.media_type, quote=True)
             source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            return f'<p><img src="{source}" alt="{name}" width="{min(part.width, 640)}"></p>\n'
+            wide = f' width="{min(part.width, 640)}"' if part.width else ""
+            return f'<p><img src="{source}" alt="{name}"{wide}></p>\n'
         case _:
             words = html.escape(label(part))
             shown = words_in(part)

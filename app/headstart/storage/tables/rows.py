@@ -11,6 +11,8 @@ import msgspec
 import xxhash
 from sqlalchemy import Row
 
+from headstart.core.chats.attachments import with_sound_choice
+from headstart.core.chats.bounds import MOST, converted, moment_of
 from headstart.core.chats.parts import (
     CoveragePart,
     FilePart,
@@ -26,6 +28,7 @@ from headstart.core.chats.parts import (
     UnknownPart,
     WrittenPart,
     blob_of,
+    sound_origins,
     written,
 )
 from headstart.core.chats.values import (
@@ -56,8 +59,8 @@ def decode_options(text: str) -> ChatOptions:
     """A chat's options; a value that this version cannot read falls back to the settings."""
     try:
         values = msgspec.json.decode(text)
-        return msgspec.convert(with_new_names(values), ChatOptions)
-    except msgspec.MsgspecError:
+        return converted(with_new_names(values), ChatOptions)[0]
+    except (msgspec.MsgspecError, TypeError, AttributeError):
         return ChatOptions()
 
 
@@ -68,9 +71,14 @@ def encode_origins(origins: Iterable[OriginRun]) -> str:
 def decode_origins(text: str) -> tuple[OriginRun, ...]:
     """Origins of a text's characters; empty if they cannot be read."""
     try:
-        return tuple(OriginRun(int(length), Origin(origin)) for length, origin in json.loads(text))
-    except (ValueError, TypeError):
+        runs = [OriginRun(length, Origin(origin)) for length, origin in json.loads(text)]
+    except (ValueError, TypeError, RecursionError):
         return ()
+    return tuple(runs) if all(map(_is_run, runs)) else ()
+
+
+def _is_run(run: OriginRun) -> bool:
+    return type(run.length) is int and 0 <= run.length <= MOST
 
 
 def digest_of(text: str) -> int:
@@ -122,8 +130,8 @@ def chat_value(row: Row[Any]) -> Chat:
     return Chat(
         id=row.id,
         title=str(row.title),
-        created_at=row.created_at,
-        updated_at=row.updated_at,
+        created_at=moment_of(row.created_at),
+        updated_at=moment_of(row.updated_at),
         pinned=row.pinned,
         titled_by_user=row.titled_by_user,
         model=row.model,
@@ -161,25 +169,29 @@ def part_of(stored: StoredPart, origins: str) -> tuple[Part, bool]:
     plain = stored.data is None and stored.blob is None
     if kind in (PartKind.TEXT, PartKind.REASONING) or (plain and (kind or not sound)):
         known = kind is not None and sound
-        return written(kind or PartKind.TEXT, shown, decode_origins(origins)), known
+        runs = sound_origins(decode_origins(origins), shown)
+        return written(kind or PartKind.TEXT, shown, runs), known
     other = _OTHERS.get(kind) if kind is not None else None
     if other is not None:
         try:
             data = json.loads(stored.data or "")
-            return msgspec.convert({**_known(data), "text": shown}, other), sound
-        except (ValueError, TypeError, AttributeError, msgspec.MsgspecError):
+            part, _ = converted({**_known(data, shown), "text": shown}, other)
+            return with_sound_choice(part), sound
+        except (ValueError, TypeError, AttributeError, RecursionError, msgspec.MsgspecError):
             sound = False
     mark = None if sound else stored.digest
     return UnknownPart(stored.kind, shown, stored.data, stored.blob, mark), sound
 
 
-def _known(data: dict[str, Any]) -> dict[str, Any]:
-    """Data without origins that another version named."""
-    names = {one.value for one in Origin}
-    runs = data.get("origins", [])
-    if all(isinstance(run, dict) and run.get("origin") in names for run in runs):
+def _known(data: dict[str, Any], text: str) -> dict[str, Any]:
+    """Data without origins that another version named, or that go beyond the text."""
+    if "origins" not in data:
         return data
-    return {key: value for key, value in data.items() if key != "origins"}
+    try:
+        runs = msgspec.convert(data["origins"], list[OriginRun])
+    except msgspec.ValidationError:
+        runs = []
+    return {**data, "origins": sound_origins(runs, text)}
 
 
 def journal_row(part: Part) -> dict[str, Any]:
@@ -231,34 +243,15 @@ def stats_value(row: Row[Any]) -> TurnStats | None:
     finish = _one_of(FinishReason, row.finish)
     if finish is None:
         return None
-    return TurnStats(
-        finish=finish,
-        prompt_tokens=row.prompt_tokens,
-        reused_tokens=row.reused_tokens,
-        prefill_seconds=row.prefill_seconds,
-        first_token_seconds=row.first_token_seconds,
-        generated_tokens=row.generated_tokens,
-        generate_seconds=row.generate_seconds,
-        seed=row.seed,
-        speculation=None
-        if row.rounds is None
-        else SpeculationStats(
-            rounds=row.rounds,
-            draft_verified=row.draft_verified,
-            draft_accepted=row.draft_accepted,
-            lookup_verified=row.lookup_verified,
-            lookup_accepted=row.lookup_accepted,
-            plain_seconds=row.plain_seconds,
-        ),
-        prefix=PrefixStats(
-            from_memory=row.from_memory,
-            from_disk=row.from_disk,
-            ahead=row.ahead,
-            recomputed=row.recomputed,
-            reason=from_stored(row.reread_reason),
-        ),
-        reasoning_seconds=row.reasoning_seconds,
-    )
+    prefix = {**_fields_of(row, PrefixStats), "reason": from_stored(row.reread_reason)}
+    speculation = None if row.rounds is None else _fields_of(row, SpeculationStats)
+    values = {"finish": finish.value, "prefix": prefix, "speculation": speculation}
+    return converted({**_fields_of(row, TurnStats), **values}, TurnStats)[0]
+
+
+def _fields_of(row: Row[Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The columns with the names of the struct's fields."""
+    return {name: getattr(row, name) for name in kind.__struct_fields__ if hasattr(row, name)}
 
 
 def stats_row(stats: TurnStats) -> dict[str, Any]:
@@ -327,7 +320,7 @@ def message_value(
         role=role,
         status=status or MessageStatus.STOPPED,
         parts=tuple(part for part, _ in found),
-        created_at=row.created_at if isinstance(row.created_at, int) else 0,
+        created_at=moment_of(row.created_at),
         model=row.model,
         model_host=row.model_host,
         model_key=row.model_key,

@@ -11,13 +11,18 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPainter
 
 from headstart.core.chats.attachments import LARGEST
+from headstart.core.chats.bounds import MOST
 from headstart.core.files import read_regular
 from headstart.core.rgb import LONGEST_SIDE, Rgb
 
 # megabytes that one decoded image may take
 _MOST_MB = 256
+# pixels of one: scaling takes four bytes for each, whatever the file has. A JPEG is scaled while it
+# is read, but a progressive one is kept whole as coefficients; telephones take 200 megapixels.
+_MOST_PIXELS, _MOST_OF_JPEG = (_MOST_MB << 20) // 4, 256_000_000
 # accepted formats; untrusted SVG and PDF, which Qt reads too, can keep a processor busy for ever
 _FORMATS = {b"png", b"jpeg", b"jpg", b"gif", b"webp", b"bmp", b"tif", b"tiff", b"ico"}
+_JPEG = (b"jpeg", b"jpg")
 # formats that Qt reads and most programs for models do not
 _CONVERTED = (".bmp", ".tif", ".tiff", ".ico", ".webp")
 
@@ -30,15 +35,19 @@ def decode(data: bytes, within: QSize | None = None) -> QImage | None:
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
     reader = QImageReader(buffer)
     QImageReader.setAllocationLimit(_MOST_MB)
-    if bytes(reader.format().data()) not in _FORMATS:
+    form = bytes(reader.format().data())
+    if form not in _FORMATS:
         return None
     reader.setAutoTransform(True)
     size = reader.size()
+    if size.width() * size.height() > (_MOST_OF_JPEG if form in _JPEG else _MOST_PIXELS):
+        return None
     if within is not None and size.isValid() and not size.isEmpty():
         turned = reader.transformation().value & 4
         most = within.transposed() if turned else within
         if size.width() > most.width() or size.height() > most.height():
-            reader.setScaledSize(size.scaled(most, Qt.AspectRatioMode.KeepAspectRatio))
+            scaled = size.scaled(most, Qt.AspectRatioMode.KeepAspectRatio)
+            reader.setScaledSize(scaled.expandedTo(QSize(1, 1)))
     image = reader.read()
     return None if image.isNull() else image
 
@@ -83,8 +92,11 @@ def as_png(image: QImage) -> bytes:
 
 
 def fitted(width: int, height: int, within: QSize) -> QSize:
-    """Displayed size of an image: never larger than its own."""
-    size = QSize(max(1, width), max(1, height))
+    """Displayed size of an image: never larger than its own; `within` if that is unknown (0)."""
+    if width <= 0 or height <= 0:
+        return QSize(within)
+    # sizes of files and rows may exceed Qt's integers
+    size = QSize(min(width, MOST), min(height, MOST))
     if size.width() > within.width() or size.height() > within.height():
         size.scale(within, Qt.AspectRatioMode.KeepAspectRatio)
     return size.expandedTo(QSize(1, 1))

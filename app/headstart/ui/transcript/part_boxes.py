@@ -6,7 +6,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QImage,
@@ -241,7 +241,14 @@ class _Picture(QWidget):
         painter.setClipPath(shape)
         painter.fillPath(shape, QColor(theme.current().code))
         if image is not None:
-            painter.drawImage(self.rect(), image)
+            # its own size may be another one than the part's
+            size = fitted(image.width(), image.height(), self.size())
+            left, above = self.width() - size.width(), self.height() - size.height()
+            if max(left, above) > 1:
+                place = QRect(QPoint(left // 2, above // 2), size)
+            else:
+                place = self.rect()
+            painter.drawImage(place, image)
         else:
             painter.setPen(QColor(theme.current().quiet))
             painter.setFont(theme.text_font(theme.SMALL_SIZE))
