@@ -225,3 +225,14 @@ def test_fields_of_a_form() -> None:
 def test_any_schema_is_a_form(value: Any) -> None:
     found = fields_of({"properties": value, "required": value})
     assert all(isinstance(one, FormField) for one in found)
+
+
+@pytest.mark.parametrize("odd", [1 << 63, -(1 << 63), 10**400, 1e300, float("nan"), True, "x"])
+def test_a_number_of_a_form_that_no_field_can_have_is_none(odd: object) -> None:
+    given = {"type": "integer", "minimum": odd, "maximum": odd, "default": odd}
+    number, text = fields_of(
+        {"properties": {"n": given, "t": {"type": "string", "minLength": odd, "maxLength": odd}}}
+    )
+    assert (number.least, number.most) == (None, None)
+    assert number.initial is (odd if isinstance(odd, bool | str) else None)
+    assert (text.shortest, text.longest) == (0, 0)

@@ -62,3 +62,11 @@ def test_the_state_of_older_settings_outlives_their_next_save(tmp_path: Path) ->
     preferences.close()
     settings.save(Settings(theme="dark"))
     assert _file(tmp_path).load() == WindowState(window_size=(900, 600))
+
+
+@pytest.mark.parametrize("odd", [-1, 0, 1 << 31, 1 << 63, 10**400])
+def test_sizes_that_no_window_has_fall_back(tmp_path: Path, odd: int) -> None:
+    place = {"message": "m", "block": 1 << 31, "past": 5}
+    state = {"window_size": [odd, 700], "open_place": place, "open_chat": "c"}
+    (tmp_path / "state.json").write_text(json.dumps(state))
+    assert _file(tmp_path).load() == WindowState(open_chat="c")

@@ -6,14 +6,20 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from headstart.core.chats.bounds import Count
+
+# pixels of a side of the window, and between two places in a message
+_Side = Annotated[int, Meta(ge=1, le=65_535)]
+_Distance = Annotated[int, Meta(ge=-(10**9), le=10**9)]
+
 
 class ReadingPlace(Struct, frozen=True):
     """Reading position in the open chat: the first visible message, the index of its block (none
     for a message without blocks), and the pixels of that block scrolled past."""
 
     message: str
-    block: int | None = None
-    past: int = 0
+    block: Count | None = None
+    past: _Distance = 0
 
 
 class WindowState(Struct, frozen=True):
@@ -22,7 +28,7 @@ class WindowState(Struct, frozen=True):
     # the inspector's open sections
     open_sections: tuple[str, ...] = ()
     # pixels
-    window_size: tuple[int, int] | None = None
+    window_size: tuple[_Side, _Side] | None = None
     maximized: bool = False
     # the open chat, and its reading position: None at its end
     open_chat: str = ""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
 
+from headstart.core.chats.bounds import MOST
+
 # the most fields of a form, and options of a field, that are shown
 MOST_FIELDS, MOST_OPTIONS = 40, 100
 # characters of a title, and of a description or a value
 _TITLE, _ABOUT = 200, 2_000
+# the largest number of a form, either way: a double counts up to there one by one
+LARGEST = 1e15
 
 
 class FieldKind(StrEnum):
@@ -86,7 +89,7 @@ def _field(name: str, given: dict[str, Any], required: bool) -> FormField:
         initial = tuple(str(one) for one in initial[:MOST_OPTIONS])
     elif isinstance(initial, str):
         initial = initial[:_ABOUT]
-    elif not isinstance(initial, str | int | float | bool):
+    elif not isinstance(initial, bool) and _number(initial) is None:
         initial = None
     return FormField(
         name,
@@ -98,8 +101,8 @@ def _field(name: str, given: dict[str, Any], required: bool) -> FormField:
         options,
         _number(given.get("minimum")),
         _number(given.get("maximum")),
-        int(_number(given.get("minLength")) or 0),
-        int(_number(given.get("maxLength")) or 0),
+        _length(given.get("minLength")),
+        _length(given.get("maxLength")),
     )
 
 
@@ -147,4 +150,11 @@ def _text(value: object) -> str:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) else None
+    # of a form; a server may write an integer that no double holds
+    return float(value) if abs(value) <= LARGEST else None
+
+
+def _length(value: object) -> int:
+    """Characters; 0, without a limit, for what no field can have."""
+    found = _number(value) or 0
+    return int(found) if 0 <= found <= MOST else 0

@@ -127,7 +127,7 @@ def _context(item: dict[str, Any]) -> int:
     for name in ("max_model_len", "n_ctx", "max_context_length", "context_length"):
         for source in places:
             value = source.get(name)
-            if isinstance(value, int) and 0 < value < 1 << 32:
+            if isinstance(value, int) and 0 < value < 1 << 31:
                 return value
     return 0
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from headstart.core.chats.bounds import MOST
 from headstart.core.chats.values import SpeculationStats
 from headstart.core.events import Prefilling
 
@@ -74,7 +75,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _count(source: Mapping[str, Any], name: str, before: int | None) -> int | None:
     value = source.get(name)
-    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
     return value if fits else before
 
 
@@ -88,6 +89,6 @@ def prefilling_in(event: Mapping[str, Any]) -> Prefilling | None:
     progress = event.get("prompt_progress")
     if not isinstance(progress, dict):
         return None
-    numbers = [progress.get(name) for name in ("processed", "total", "cache")]
-    done, total, cached = (value if isinstance(value, int) else 0 for value in numbers)
+    names = ("processed", "total", "cache")
+    done, total, cached = (_count(progress, name, 0) or 0 for name in names)
     return Prefilling(min(done, total), total, min(cached, total)) if total > 0 else None

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.tool_servers.questions import (
+    LARGEST,
     FieldKind,
     FormField,
     QuestionEnd,
@@ -35,7 +36,6 @@ from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
 
 _VALUE = int(Qt.ItemDataRole.UserRole)
-_LARGEST = 1e15
 _PROBLEMS = {
     "needed": "shell.value-needed",
     "length": "shell.value-length",
@@ -144,8 +144,8 @@ class ToolQuestionSheet(Sheet):
             return self._optional_number(field, parent)
         box = QDoubleSpinBox(parent)
         box.setDecimals(0 if whole else 4)
-        least = -_LARGEST if field.least is None else field.least
-        most = _LARGEST if field.most is None else field.most
+        least = -LARGEST if field.least is None else field.least
+        most = LARGEST if field.most is None else field.most
         box.setRange(least, most)
         initial = field.initial
         if isinstance(initial, int | float) and not isinstance(initial, bool):
