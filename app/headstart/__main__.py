@@ -8,10 +8,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from headstart import __version__
 from headstart.core import reentry
+from headstart.core.files import typed_path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         home = Home(options.home or FOLDER / "home")
         model = _whole(options.model)
         reentry.enter_folder()
-        return run(home, Start(StartedWith(model=model), options.debug, script=run_demo))
+        started = StartedWith(new_chat=bool(model))
+        script = partial(run_demo, model=model)
+        return run(home, Start(started, options.debug, script=script))
     home = Home(options.home) if options.home else Home.default()
     files = tuple(str(path.absolute()) for path in options.files)
     if len(files) > MOST_FILES:
@@ -70,10 +74,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"Headstart {__version__}")
     parser.add_argument(
-        "--home", type=_folder, metavar="DIR", help="keep chats, settings and logs in this folder"
+        "--home",
+        type=typed_path,
+        metavar="DIR",
+        help="keep chats, settings and logs in this folder",
     )
     parser.add_argument(
-        "--model", type=Path, metavar="FILE", help="open this GGUF model and use it for new chats"
+        "--model", metavar="FILE", help="open this GGUF model and use it for new chats"
     )
     parser.add_argument(
         "files", nargs="*", type=Path, metavar="FILE", help="a model, or conversations to import"
@@ -101,12 +108,8 @@ def _command(arguments: Sequence[str]) -> bool:
     return bool(rest) and rest[0] in ("import", "export", "serve")
 
 
-def _folder(text: str) -> Path:
-    return Path(text).expanduser().absolute()
-
-
-def _whole(path: Path | None) -> str:
-    return "" if path is None else str(path.expanduser().absolute())
+def _whole(text: str | None) -> str:
+    return "" if text is None else str(typed_path(text))
 
 
 def _no_screen() -> bool:

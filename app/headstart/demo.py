@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 from headstart.assembly import App
-from headstart.chat.changes import ReplyEnded, ReplyEvent
+from headstart.chat.changes import ModelState, ReplyEnded, ReplyEvent
 from headstart.chat.transfer.export_request import ExportJobRun
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from headstart.core.told import AS_WRITTEN, told
@@ -22,8 +23,14 @@ QUESTION = "Write a short Python function that checks if a number is prime, and 
 FOLDER = Path("demo").absolute()
 
 
-async def run_demo(app: App) -> int:
-    """Drive the window as a user would; returns the exit code."""
+async def run_demo(app: App, model: str = "") -> int:
+    """Drive the window as a user would; returns the exit code. `model`: the path of the one that
+    answers; no other one does in its place."""
+    if model:
+        why = await _chosen(app, Path(model))
+        if why:
+            print(f"headstart: {why}", file=sys.stderr)
+            return 1
     ended = asyncio.Event()
     failed: list[Failed] = []
 
@@ -72,3 +79,24 @@ async def run_demo(app: App) -> int:
     await exporting.write(wanted, words, ExportJobRun())
     print(f"[screenshot: {picture}]\n[conversation: {words}]")
     return 0
+
+
+async def _chosen(app: App, path: Path) -> str:
+    """Make the model at `path` that of the open chat; returns why it is not."""
+    services, chat = app.services, app.controllers.open.chat
+    troubles: list[str] = []
+
+    def follow(change: ModelState) -> None:
+        if change.problem:
+            troubles.append(change.problem)
+
+    services.broadcast.on(ModelState, follow)
+    try:
+        model = await services.models.open_file(path)
+        await services.chat_models.choose(chat, model)
+    except EnvironmentProblem as problem:
+        return str(problem)
+    answers, _name = await services.chat_models.find(chat.id)
+    if answers == model:
+        return ""
+    return troubles[-1] if troubles else told("model-missing", path=path).text

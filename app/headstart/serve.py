@@ -12,14 +12,13 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from headstart.beginning import lock_home, start_logging
 from headstart.core import open_files, reentry
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import keep_private, private_folder, remove_partials
+from headstart.core.files import keep_private, private_folder, remove_partials, typed_path
 from headstart.core.rgb import Rgb
 from headstart.core.serving.line import ServedLine
 from headstart.core.settings.schema import Settings, SettingsError, changed
@@ -64,10 +63,15 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         epilog=f"The key is in the keychain, or in the environment variable {KEY}.",
     )
     parser.add_argument("command", choices=["serve"], help=argparse.SUPPRESS)
-    parser.add_argument("--home", type=_path, metavar="DIR", help="the folder with the settings")
+    parser.add_argument(
+        "--home", type=typed_path, metavar="DIR", help="the folder with the settings"
+    )
     parser.add_argument("--port", type=int, help="the port, in place of the one in the settings")
     parser.add_argument(
-        "--model", type=_path, metavar="FILE", help="the model that answers, a GGUF file"
+        "--model",
+        type=_Named,
+        metavar="MODEL",
+        help="the model that answers: a GGUF file, an MLX folder, or the name of an installed one",
     )
     parser.add_argument(
         "--network", action="store_true", help="answer other computers of the network too"
@@ -80,8 +84,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def _path(text: str) -> Path:
-    return Path(text).expanduser().absolute()
+class _Named:
+    """A model as the user wrote it, and the path that this means in the folder of the start."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.path = text, typed_path(text)
 
 
 def _pixels(data: bytes) -> Rgb | None:
@@ -98,8 +105,6 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
             server = changed(server, port=options.port)
         if options.network:
             server = replace(server, network=True)
-        if options.model is not None:
-            server = replace(server, model=str(options.model))
         return changed(settings, server=server)
 
     parts = open_parts(home, _pixels, change=change)
@@ -112,6 +117,11 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
         if parts.died is not None:
             parts.running.end()
         serving = parts.services.serving
+        if options.model is not None:
+            await serving.use_model(options.model.text, options.model.path)
+        problem = (await serving.look()).problem
+        if problem is not None:
+            raise EnvironmentProblem.of(problem)
         if os.environ.get(KEY):
             serving.use_key(os.environ[KEY])
         await serving.open()

@@ -12,7 +12,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import filelock
 
@@ -28,7 +27,7 @@ from headstart.chat.transfer.intake import ImportJobRun as ImportRun
 from headstart.chat.transfer.intake import ImportPlan, Result
 from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import keep_private, private_folder
+from headstart.core.files import keep_private, private_folder, typed_path
 from headstart.home import Home
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
@@ -61,35 +60,32 @@ def main(arguments: Sequence[str]) -> int:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="headstart")
     parser.add_argument(
-        "--home", type=_path, metavar="DIR", help="the folder with chats and settings"
+        "--home", type=typed_path, metavar="DIR", help="the folder with chats and settings"
     )
     commands = parser.add_subparsers(dest="command", required=True)
     take = commands.add_parser("import", help="take in conversations of other programs")
-    take.add_argument("files", nargs="+", type=_path, metavar="FILE", help="files, folders, zips")
+    take.add_argument(
+        "files", nargs="+", type=typed_path, metavar="FILE", help="files, folders, zips"
+    )
     take.add_argument("--dry-run", action="store_true", help="say what would come in, and end")
     give = commands.add_parser("export", help="write chats to files")
     codes = [form.code for form in formats()]
     give.add_argument("--format", type=_format, choices=codes, default="markdown")
     give.add_argument(
-        "--out", type=_path, required=True, metavar="PATH", help="a folder, or a file to write"
+        "--out", type=typed_path, required=True, metavar="PATH", help="a folder, or a file to write"
     )
     give.add_argument("--chat", action="append", default=[], help="a title; once for each chat")
     give.add_argument("--no-reasoning", action="store_true", help="leave reasoning out")
     give.add_argument("--stats", action="store_true", help="with the figures of each reply")
     give.add_argument("--branches", action="store_true", help="with other versions of messages")
     for command in (take, give):
-        command.add_argument("--home", type=_path, metavar="DIR", default=argparse.SUPPRESS)
+        command.add_argument("--home", type=typed_path, metavar="DIR", default=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
 def _format(text: str) -> str:
     """The code of a format; file extensions are accepted too."""
     return {"md": "markdown", "txt": "text", "htm": "html", "jsonl": "trace"}.get(text, text)
-
-
-def _path(text: str) -> Path:
-    """Make a path absolute: the program leaves the folder that it was started in."""
-    return Path(text).expanduser().absolute()
 
 
 async def _run(home: Home, options: argparse.Namespace) -> int:

@@ -66,6 +66,12 @@ def shared_folder(folder: Path) -> None:
         let_others_read(one)
 
 
+def typed_path(text: str) -> Path:
+    """The absolute path that a user means in the current folder; `~` is the home, and a `~name`
+    that is nobody's home stays as it is."""
+    return Path(os.path.expanduser(text)).absolute()  # noqa: PTH111
+
+
 def open_regular(path: Path) -> io.FileIO:
     """Open a file for reading, without blocking on a pipe; pipes, devices and folders raise
     OSError."""

@@ -10,6 +10,7 @@ import importlib.util
 from pathlib import Path
 
 from headstart.core.errors import ModelProblem
+from headstart.core.files import typed_path
 from headstart.core.models.ref import ModelRef
 from headstart.core.models.split_files import parts, title
 from headstart.core.resources import resources
@@ -37,7 +38,7 @@ def open_model(path: Path) -> ModelRef:
 
     A file in a model folder stands for the folder, a part of a split file for the whole file.
     """
-    path = path.expanduser().absolute()
+    path = typed_path(str(path))
     if not is_text(str(path)) or "\0" in str(path):
         raise ModelProblem("path-is-no-text", name=path.name)
     try:
@@ -52,9 +53,23 @@ def open_model(path: Path) -> ModelRef:
     if path.is_dir():
         mlx_folder.read_folder(path)
     else:
-        path = parts(path)[0]
-        check_parts(path)
+        path = _checked(path)
     return ref(path)
+
+
+def _checked(path: Path) -> Path:
+    """The first file of the model that `path` is a part of; raises ModelProblem."""
+    first = parts(path)[0]
+    try:
+        check_parts(first)
+    except ModelProblem:
+        # a link to one part: the others lie beside the file itself
+        real = path.resolve()
+        if not path.is_symlink() or len(parts(real)) == 1:
+            raise
+        first = parts(real)[0]
+        check_parts(first)
+    return first
 
 
 def ref(path: Path) -> ModelRef:

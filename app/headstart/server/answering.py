@@ -54,7 +54,13 @@ _REFUSED = (
     "format-is-no-json",
     "format-is-no-schema",
     "images-not-seen",
+    "text-too-long",
+    "no-embedding-model",
 )
+# installed, and unable to do what is asked
+_NOT_THIS_MODEL = ("cannot-run", "model-makes-no-vectors", "no-chat-model")
+# the model for programs cannot answer until the user chooses another one
+_NO_MODEL = ("model-gone", "model-missing", "no-model-yet", "server-model-not-served")
 _SSE = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
@@ -188,9 +194,11 @@ def refusal(told: Told) -> Declined:
         return too_long(int(facts.get("tokens", size)), size - size // 8, size)
     if told.code in _REFUSED:
         return Declined(told.text)
-    if told.code in ("text-too-long", "no-embedding-model"):
-        return Declined(told.text)
-    if told.code in ("no-model-yet", "model-gone"):
+    if told.code == "model-not-offered":
+        return Declined(told.text, status=404, code="model_not_found", param="model")
+    if told.code in _NOT_THIS_MODEL:
+        return Declined(told.text, param="model")
+    if told.code in _NO_MODEL:
         return Declined(told.text, status=503)
     return Declined(told.text, status=500)
 

@@ -170,13 +170,14 @@ class _Desk:
         self._told: set[str] = set()
 
     async def listed(self, request: Request) -> Response:
-        found = [*await self._office.models(), *await self._office.embedders()]
-        return _json(_LISTS[request.url.path](found))
+        return _json(_LISTS[request.url.path](await self._office.models()))
 
     async def one(self, request: Request) -> Response:
         found = named(await self._office.models(), request.path_params["name"])
         if found is None:
-            raise Declined("There is no such model.", status=404, code="model_not_found")
+            raise Declined(
+                "There is no such model.", status=404, code="model_not_found", param="model"
+            )
         return _json(models.one(found))
 
     async def count(self, request: Request) -> Response:
@@ -202,9 +203,10 @@ class _Desk:
         self._tell_ignored(served)
         program = program_of(request.headers, served.instructions)
         admitted = await self._office.admit(served, program, agent)
-        name = served.model or admitted.model
         reply_id = admitted.request.reply_key
-        writer = dialect.writer(Answered(served, reply_id, name, int(time.time())))
+        # the model that answers, whatever name the program gave
+        answered = Answered(served, reply_id, admitted.model, int(time.time()))
+        writer = dialect.writer(answered)
         return _Answer(Run(admitted, self._office, program), writer, served.streams)
 
     def _tell_ignored(self, served: ServedRequest) -> None:

@@ -65,6 +65,28 @@ def test_a_session_is_its_key_or_its_beginning() -> None:
     assert session_id("Codex", request("Other.", "Words.", session="k"), "agent") != keyed
 
 
+def test_a_name_means_the_model_that_has_it_as_its_short_name_first() -> None:
+    def served(short: str, path: str, name: str, *copies: str) -> ServedModel:
+        return ServedModel(short, ModelRef(Path(path), name, 1), copies=copies)
+
+    # the first one's file has the second one's short name, and so on
+    models = [
+        served("otter-2", "/a/otter.gguf", "Otter Two"),
+        served("otter", "/b/Heron.gguf", "Otter", "/c/swift.gguf"),
+        served("heron", "/d/parts-00001-of-00003.gguf", "/a/otter.gguf"),
+    ]
+    meant = {
+        "otter-2": 0, "Otter Two": 0, "otter": 1, "OTTER": 1, "openai/otter": 1, "otter:latest": 1,
+        "otter.gguf": 1, "/a/otter.gguf": 0, "heron": 2, "swift": 1, "/c/swift.gguf": 1, "parts": 2,
+        "Heron.gguf": 2, "/b/heron.gguf": 1,
+    }  # fmt: skip
+    assert {name: named(models, name) for name in meant} == {
+        name: models[at] for name, at in meant.items()
+    }
+    for name in ("", " ", "/", "gpt-5", "otter-3"):
+        assert named(models, name) is None, name
+
+
 def test_models_have_short_names() -> None:
     def model(name: str, quantization: str = "") -> InstalledModel:
         ref = ModelRef(Path(f"/models/{name}.gguf"), name, 1)

@@ -179,5 +179,7 @@ def _moved(settings: Settings, move: Moved) -> dict[str, object]:
     )
     draft = changed(settings.speculation, draft=now(settings.speculation.draft))
     library = changed(settings.library, kept=tuple(map(now, settings.library.kept)))
+    server = settings.server
+    server = changed(server, model=now(server.model), draft=now(server.draft))
     found = {"model": now(settings.model), "models": models, "speculation": draft}
-    return {**found, "library": library}
+    return {**found, "library": library, "server": server}

@@ -1,4 +1,4 @@
-"""Admission of other programs' requests: which model answers, with which draft and settings.
+"""Admission of other programs' requests: the draft and the settings with which a model answers.
 
 On the event loop's thread of the window; the stream of an admitted request belongs to the loop that
 begins it.
@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from headstart.chat.answering.judging import DraftChoice
 from headstart.chat.answering.local_models import LocalModels
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ModelsChanged, ModelsLoaded, ServedEnded
+from headstart.chat.changes import ServedEnded
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.serving.log import ServingLog
+from headstart.chat.serving.offering import Offering
 from headstart.core.audiences import Audience, of_key
 from headstart.core.chats.values import Chat, new_id, now_ms
-from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     Counted,
     Embedded,
@@ -38,9 +39,7 @@ from headstart.core.models.draft_choice import Works
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import CountRequest, EmbedRequest, GenerationRequest
 from headstart.core.retention import Retention
-from headstart.core.servers import split_key
 from headstart.core.serving.line import LineState
-from headstart.core.serving.models import ServedModel, named, short_ids
 from headstart.core.serving.request import ServedRequest
 from headstart.core.serving.session import session_id
 from headstart.core.settings.inheritance import effective
@@ -52,8 +51,6 @@ from headstart.storage.worker import Storage
 
 # a request without tools of fewer characters runs beside a session: a title, a summary of a line
 _SIDE_CHARACTERS = 6_000
-# the context that is told of a model that was never loaded, if its file does not say less
-_USUAL_CONTEXT = 32_768
 # events that say which models are loaded
 _OF_MODELS = (InMemory, Loaded, Loading, Notice, SpeedCurve, Unloaded, Failed)
 
@@ -99,62 +96,18 @@ class Admission:
         self.log = ServingLog()
         # the key that programs send
         self.key = ""
-        # the last answer of `models`, for requests: looking at all files takes long
-        self._known: list[ServedModel] | None = None
-        broadcast.on(ModelsChanged, lambda _change: self._forget())
-        broadcast.on(ModelsLoaded, lambda _change: self._forget())
-        preferences.listen(
-            lambda _settings: self._forget(), "server", "model", "library", "model_files", "engine"
+        self.offering = Offering(
+            self._models, lambda: self._local.loader.contexts, preferences, broadcast
         )
-
-    async def models(self) -> list[ServedModel]:
-        """The chat models that programs may name, the one that answers by itself first."""
-        settings = self._preferences.current
-        listed = await asyncio.to_thread(self._models.shelf.look, settings.model_files)
-        whys = self._models.whys([one.ref for one in listed])
-        able = [one for one in listed if one.why_not is None and one.ref.key not in whys]
-        loaded = self._local.loader.contexts
-        limit = settings.engine.context_length or _USUAL_CONTEXT
-        projectors = await asyncio.to_thread(lambda: [projector_of(one.ref) for one in able])
-        sees = {one.ref.key for one, each in zip(able, projectors, strict=True) if each is not None}
-        found = []
-        for name, one in short_ids(able).items():
-            trained = one.about.context or limit
-            context = loaded.get(one.ref.key) or min(trained, limit)
-            found.append(
-                ServedModel(
-                    name, one.ref, context, one.ref.key in loaded, one.ref.key in sees,
-                    one.about.quantization, one.about.architecture, int(one.last_used),
-                )
-            )  # fmt: skip
-        chosen = await self._chosen()
-        self._known = sorted(found, key=lambda one: one.ref != chosen)
-        return self._known
 
     @property
     def _audience(self) -> Audience:
         """Those who may reuse what a request computes."""
         return of_key(self.key, self._preferences.current.server.share_window)
 
-    def _forget(self) -> None:
-        self._known = None
-
-    async def embedders(self) -> list[ServedModel]:
-        """The embedding models that programs may name."""
-        files = self._preferences.current.model_files
-        listed = await asyncio.to_thread(self._models.shelf.look, files)
-        able = [one for one in listed if one.about.no_chat == "file-is-embedding"]
-        return [
-            ServedModel(name, one.ref, one.about.context, embeds=True)
-            for name, one in short_ids(able).items()
-        ]
-
     async def embed(self, texts: Sequence[str], name: str, program: str) -> Embeddings:
         """Vectors of texts; raises EnvironmentProblem."""
-        offered = await self.embedders()
-        model = named(offered, name) or next(iter(offered), None)
-        if model is None:
-            raise ModelProblem("no-embedding-model")
+        model = await self.offering.meant_embedder(name)
         engine = self._preferences.current.engine
         stream = self._runner.embed(EmbedRequest(model.ref, tuple(texts), new_id(), engine))
         line = self.log.begin(program, model.id, stream.cancel)
@@ -172,35 +125,14 @@ class Admission:
         return Embeddings(model.id, found.vectors, found.tokens)
 
     async def drafts(self) -> list[DraftChoice]:
-        """Drafts that the model which answers by itself can use."""
-        found = await self._local.drafts.of(await self._chosen())
+        """Drafts that the model which answers by itself can use; none without such a model."""
+        first = (await self.offering.look()).first
+        found = [] if first is None else await self._local.drafts.of(first.ref)
         return [one for one in found if one.verdict.works is not Works.NO]
-
-    async def _chosen(self) -> ModelRef:
-        """The model that answers where a request names none that is known; raises ModelProblem."""
-        settings = self._preferences.current
-        key = settings.server.model or settings.model
-        if split_key(key) is not None:
-            # a server's model is not for others
-            key = ""
-        return await asyncio.to_thread(self._models.find, key)
-
-    async def _model_for(self, name: str) -> ServedModel:
-        known = self._known
-        offered = known or await self.models()
-        if not offered:
-            raise ModelProblem("no-model-yet")
-        if not self._preferences.current.server.any_model:
-            return offered[0]
-        found = named(offered, name)
-        if found is None and known and name:
-            # it may be new
-            found = named(await self.models(), name)
-        return found or offered[0]
 
     async def admit(self, served: ServedRequest, program: str, agent: str = "") -> Admitted:
         """An engine's request for a program's; raises EnvironmentProblem."""
-        model = await self._model_for(served.model)
+        model = await self.offering.meant(served.model)
         session = session_id(program, served, agent, self._audience.name)
         request = await self._request(served, model.ref, session)
         if request.owner is not None:
@@ -227,7 +159,7 @@ class Admission:
 
     async def count(self, served: ServedRequest) -> int:
         """Tokens of a prompt; loads the model if need be. Raises EnvironmentProblem."""
-        model = await self._model_for(served.model)
+        model = await self.offering.meant(served.model)
         request = await self._request(served, model.ref, "")
         loader = self._local.loader
         if not loader.has_loaded(model.ref):

@@ -27,8 +27,8 @@ class Office:
         self.log = log
 
     async def models(self) -> list[ServedModel]:
-        """The models that programs may name; raises EnvironmentProblem."""
-        return await self._there(self._admission.models())
+        """The models that programs may name, embedding models last."""
+        return await self._there(self._admission.offering.listed())
 
     async def admit(self, served: ServedRequest, program: str, agent: str) -> Admitted:
         """An engine's request; raises EnvironmentProblem."""
@@ -41,10 +41,6 @@ class Office:
     async def embed(self, texts: Sequence[str], name: str, program: str) -> Embeddings:
         """Vectors of texts; raises EnvironmentProblem."""
         return await self._there(self._admission.embed(texts, name, program))
-
-    async def embedders(self) -> list[ServedModel]:
-        """The embedding models that programs may name."""
-        return await self._there(self._admission.embedders())
 
     def ended(self, admitted: Admitted) -> None:
         self._admission.ended(admitted)

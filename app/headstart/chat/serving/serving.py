@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import socket
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.serving.admission import Admission
+from headstart.chat.serving.offering import ProgramModels
 from headstart.chat.serving.office import Door, Office, Opening
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.serving.models import ServedModel
@@ -88,6 +90,11 @@ class Serving:
         """Open the server and wait for it; `state` then says how it went."""
         await self._follow()
 
+    async def use_model(self, text: str, path: Path) -> None:
+        """Answer with this model in this run, in place of the one in the settings; raises
+        EnvironmentProblem. `text` is what the user wrote, `path` the same as an absolute path."""
+        await self._admission.offering.use(text, path)
+
     def use_key(self, key: str) -> None:
         """Use this key in this run, in place of the keychain's."""
         self._key = key
@@ -108,6 +115,8 @@ class Serving:
             if settings.on and not self._background.closing:
                 wanted = await self._opening(settings)
             if wanted == self._open and self.state.problem is None:
+                # another model may answer
+                self._show(settings, None)
                 return
             if self._door is None:
                 return
@@ -180,8 +189,14 @@ class Serving:
         """Drafts that the answering model can use."""
         return await self._admission.drafts()
 
+    async def look(self) -> ProgramModels:
+        """All models that could answer, and the one that does."""
+        return await self._admission.offering.look()
+
     async def models(self) -> list[ServedModel]:
-        return await self._admission.models()
+        """The chat models that programs may name, the one that answers by itself first."""
+        found = await self.look()
+        return found.listed(self._preferences.current.server.any_model)
 
     async def tried(self, dialect: str) -> str:
         """The first words of an answer to a short request; raises EnvironmentProblem."""

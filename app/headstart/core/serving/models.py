@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from msgspec import Struct
 
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.names import people_name
 from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import stem
 
 _NOT_IN_IDS = re.compile(r"[^a-z0-9._]+")
 
@@ -28,6 +30,8 @@ class ServedModel(Struct, frozen=True):
     created: int = 0
     # it makes vectors, no replies
     embeds: bool = False
+    # paths of other files with the same bytes
+    copies: tuple[str, ...] = ()
 
 
 def short_ids(models: Iterable[InstalledModel]) -> dict[str, InstalledModel]:
@@ -43,18 +47,25 @@ def short_ids(models: Iterable[InstalledModel]) -> dict[str, InstalledModel]:
 
 
 def named(models: Iterable[ServedModel], name: str) -> ServedModel | None:
-    """The model that a program means: by its short name, its file's name or its path; with or
-    without the name of a provider before it."""
+    """The model that a program means: by its short name, its path, its own or its file's name;
+    with or without the name of a provider before it. A short name is never another's file."""
+    known = list(models)
     wanted = name.casefold().strip()
-    if not wanted:
-        return None
     bare = wanted.rsplit("/", 1)[-1].removesuffix(":latest").removesuffix(".gguf")
-    for model in models:
-        ref = model.ref
-        own = {model.id, ref.key.casefold(), ref.name.casefold(), ref.path.stem.casefold()}
-        if wanted in own or bare in own:
-            return model
+    for text in (wanted, bare):
+        for name_of in _NAMES:
+            for model in known:
+                if text and text in (one.casefold() for one in name_of(model)):
+                    return model
     return None
+
+
+_NAMES: tuple[Callable[[ServedModel], Iterable[str]], ...] = (
+    lambda model: (model.id,),
+    lambda model: (model.ref.key, *model.copies),
+    lambda model: (model.ref.name,),
+    lambda model: (stem(Path(one).name) for one in (model.ref.key, *model.copies)),
+)
 
 
 def _slug(text: str) -> str:

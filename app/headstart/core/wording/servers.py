@@ -120,6 +120,18 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "timeout (under Settings, Servers)."
         ),
     ),
+    "server-model-not-served": (
+        "{name} is a server’s model: programs get models of this computer only.",
+        "Choose one of them under Settings, Local server.",
+    ),
+    "model-not-offered": (
+        "{name} is installed, but programs cannot choose their model here.",
+        "“Load models by name” under Settings, Local server permits it.",
+    ),
+    "model-makes-no-vectors": (
+        "{name} is a chat model: it makes no vectors.",
+        "Name an embedding model.",
+    ),
     "server-closed": (
         "The server for other programs is switched off.",
         "Switch it on first.",

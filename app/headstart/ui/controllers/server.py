@@ -18,7 +18,7 @@ LOOK_MS = 250
 class ServerController(QObject):
     changed = Signal(ServerState)
     requests = Signal(list, Totals)  # of ServedLine
-    models_known = Signal(list)  # of ServedModel
+    models_known = Signal(list, object)  # of ServedModel; why none answers by itself: Told or None
     drafts_known = Signal(list)  # of DraftChoice
     key_known = Signal(str)
     kept_known = Signal(KeptPrompts)
@@ -80,6 +80,8 @@ class ServerController(QObject):
 
     def _on_changed(self) -> None:
         self.changed.emit(self._serving.state)
+        # another model may answer
+        self._on_models()
 
     def _on_models(self) -> None:
         if self._timer.isActive():
@@ -87,7 +89,8 @@ class ServerController(QObject):
 
     async def _list(self) -> None:
         self.key_known.emit(await self._serving.key())
-        self.models_known.emit(await self._serving.models())
+        found = await self._serving.look()
+        self.models_known.emit(list(found.chat), found.problem)
         self.drafts_known.emit(await self._serving.drafts())
         self.kept_known.emit(await self._serving.kept())
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
@@ -22,6 +23,8 @@ from headstart.chat.answering.judging import DraftChoice
 from headstart.chat.serving.serving import KeptPrompts, ServerState
 from headstart.core.models.heads import AUTOMATIC
 from headstart.core.models.names import people_name
+from headstart.core.models.split_files import title
+from headstart.core.servers import split_key
 from headstart.core.serving.line import ServedLine, Totals
 from headstart.core.serving.models import ServedModel
 from headstart.core.serving.setups import SETUPS, SetUp, Target
@@ -30,6 +33,7 @@ from headstart.core.settings.schema import Settings, SettingsError, changed
 from headstart.core.settings.server import ServerSettings
 from headstart.core.text.locale import locale
 from headstart.core.text.shown import at_start
+from headstart.core.told import Told
 from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.columns import ColumnsLayout
@@ -60,6 +64,7 @@ class ServerPage(Page):
         self._tell = change
         self._key = ""
         self._models: Sequence[ServedModel] = ()
+        self._no_model: Told | None = None
         self._state = ServerState()
         self._sheet: SetUpSheet | None = None
         self.column.addWidget(self.word(say("settings.about-local-server")))
@@ -198,8 +203,9 @@ class ServerPage(Page):
         self.address.setText(state.address)
         self._where.setVisible(bool(state.address))
         said = ""
-        if state.problem is not None:
-            said = state.problem.text
+        problem = state.problem or (self._no_model if state.on else None)
+        if problem is not None:
+            said = problem.text
         elif state.address:
             said = say("settings.only-this-computer")
             if state.far:
@@ -215,14 +221,22 @@ class ServerPage(Page):
         self._key = key
         self._show_key()
 
-    def show_models(self, models: Sequence[ServedModel]) -> None:
+    def show_models(self, models: Sequence[ServedModel], problem: Told | None = None) -> None:
+        """`problem`: why no model answers where a program names none."""
         self._models = models
+        self._no_model = problem
+        chosen = self.settings.server.model
         with QSignalBlocker(self.model):
             self.model.clear()
             self.model.addItem(say("settings.model-of-new-chats"), "")
             for one in models:
                 self.model.addItem(f"{people_name(one.ref.name)}  ·  {one.id}", one.ref.key)
-        self._choose(self.model, self.settings.server.model)
+            if chosen and problem is None and models:
+                # it may have moved
+                chosen = models[0].ref.key
+            _keep(self.model, chosen)
+        self._choose(self.model, chosen)
+        self.show_state(self._state)
 
     def show_drafts(self, drafts: Sequence[DraftChoice]) -> None:
         with QSignalBlocker(self.draft):
@@ -231,6 +245,7 @@ class ServerPage(Page):
             self.draft.addItem(say("settings.draft-none"), "")
             for one in drafts:
                 self.draft.addItem(one.name, one.key)
+            _keep(self.draft, self.settings.server.draft)
         self._choose(self.draft, self.settings.server.draft)
 
     def show_requests(self, lines: Sequence[ServedLine], totals: Totals) -> None:
@@ -273,7 +288,7 @@ class ServerPage(Page):
         sheet.deleteLater()
 
     def _target(self) -> Target:
-        chosen = self._models[0] if self._models else None
+        chosen = self._models[0] if self._models and self._no_model is None else None
         windows = sys.platform == "win32"
         if chosen is None:
             return Target(self._state.address, self._key, "headstart", 8192, windows)
@@ -322,11 +337,20 @@ class ServerPage(Page):
     def _choose(self, box: QComboBox, value: str) -> None:
         with QSignalBlocker(box):
             at = box.findData(value)
-            box.setCurrentIndex(max(0, at))
+            if at >= 0:
+                box.setCurrentIndex(at)
 
 
 def _value_of(name: str, settings: Settings) -> object:
     return getattr(settings.server, name)
+
+
+def _keep(box: QComboBox, key: str) -> None:
+    """Show a choice that is not there any more as what it is: no other one stands in its place."""
+    if box.findData(key) < 0:
+        server = split_key(key)
+        name = people_name(title(Path(key))) if server is None else server[1]
+        box.addItem(say("settings.not-available", name=name), key)
 
 
 def _shown_line(parent: QWidget, name: str) -> QLineEdit:

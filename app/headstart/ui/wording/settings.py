@@ -155,6 +155,7 @@ WORDS: dict[str, str] = {
     "clear": "Clear",
     "access": "Access",
     "model-of-new-chats": "The model of new chats",
+    "not-available": "{name} (not available)",
     "draft-automatic": "Automatic",
     "draft-none": "None",
     "kept-prompts": "{count:n session|sessions} on disk, {size} MB",
