@@ -350,3 +350,22 @@ def test_the_demo_is_never_answered_by_another_model(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "missing.gguf is not there" in done.stderr
     assert "prime" not in done.stdout
+
+
+async def test_a_chat_whose_model_is_gone_is_not_answered_by_the_starter(
+    running: OpenApp, shallow: ModelRef, tmp_path: Path
+) -> None:
+    folder = tmp_path / "models"
+    folder.mkdir()
+    # another model in a file of the starter's name
+    other = _other(shallow.path, folder / shallow.path.name)
+    async with running() as app:
+        _search(app, folder)
+        models = app.services.models
+        await app.services.installed.look()
+        assert models.find(str(other)).path == other
+        other.unlink()
+        with pytest.raises(EnvironmentProblem):
+            models.find(str(other))
+        # an older place of the starter itself
+        assert models.find(f"/an/older/{shallow.path.name}").path == shallow.path

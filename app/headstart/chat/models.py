@@ -145,7 +145,8 @@ class Models:
                 return self._shelf.find(key)
             except ModelProblem:
                 # the starter model moves with the app's installation; chats keep its old path
-                if starter is None or starter.path.name != Path(key).name:
+                same = starter is not None and starter.path.name == Path(key).name
+                if starter is None or not same or self._shelf.held_other(key, starter.key):
                     raise
         if starter is None:
             raise ModelProblem("no-model-yet")

@@ -103,6 +103,14 @@ class Shelf:
                                 return self.ref(Path(other))
         raise ModelProblem("model-missing", path=path)
 
+    def held_other(self, key: str, now: str) -> bool:
+        """True if a path is known to have held other bytes than the path `now` holds."""
+        with self._list.lock:
+            kept = self._list.load()
+            seen = kept.seen.get(now)
+            held = {content for content, known in kept.known.items() if key in known.paths}
+            return bool(held) and seen is not None and seen.content not in held
+
     def open(self, path: Path) -> ModelRef:
         """Check a model that the user opened, and remember it; raises ModelProblem."""
         found = library.open_model(path)
