@@ -30,7 +30,7 @@ NOT_SHOWN = {
 }  # fmt: skip
 # names of programs, libraries, licences, fonts and files; keys; forms of dates and of JSON
 NAMES = re.compile(
-    r"Headstart|LM Studio|Ollama|GPT4All|Inter|JetBrains Mono|README\.md|OK"
+    r"Headstart( Boxes)?|LM Studio|Ollama|GPT4All|Inter|JetBrains Mono|README\.md|OK"
     r"|llama\.cpp, MIT|Lucide \(icons\), ISC|Inter and JetBrains Mono, OFL-1\.1"
     r"|(Noto|Source Han) Sans( CJK)? [A-Z]{2}|PingFang [ST]C|Microsoft J?[A-Za-z]*Hei( UI)?"
     r"|WenQuanYi Micro Hei|Hiragino Sans|(Yu Gothic|Meiryo) UI|Apple SD Gothic Neo|Malgun Gothic"

@@ -95,15 +95,19 @@ class Admission:
         self._loop = asyncio.get_running_loop()
         self.log = ServingLog()
         # the key that programs send
-        self.key = ""
+        self._key = ""
         self.offering = Offering(
             self._models, lambda: self._local.loader.contexts, preferences, broadcast
         )
 
+    def use_key(self, key: str) -> None:
+        """Admit the requests of programs with this key from now on."""
+        self._key = key
+
     @property
     def _audience(self) -> Audience:
         """Those who may reuse what a request computes."""
-        return of_key(self.key, self._preferences.current.server.share_window)
+        return of_key(self._key, self._preferences.current.server.share_window)
 
     async def embed(self, texts: Sequence[str], name: str, program: str) -> Embeddings:
         """Vectors of texts; raises EnvironmentProblem."""

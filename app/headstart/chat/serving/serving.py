@@ -148,7 +148,8 @@ class Serving:
             addresses = await asyncio.to_thread(own_addresses)
             name = own_name().casefold()
             hosts += [*addresses, name, f"{name}.local"]
-        key = self._admission.key = await self.key()
+        key = await self.key()
+        self._admission.use_key(key)
         return Opening(settings.port, key, tuple(hosts), settings.origins, settings.network)
 
     async def close(self) -> None:

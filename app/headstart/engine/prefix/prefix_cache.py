@@ -89,7 +89,7 @@ class PrefixCache:
         self._audience = audience
         self._holder = Holder(chat_id, audience.name)
         self._names = tuple(of_audience(self.namespace, one) for one in audience.sees)
-        self._restoring.own = self._names[0]
+        self._restoring.read_for(self._names[0])
         self._snapshots.clear()
         self._tails.clear()
         self._shares = ()

@@ -37,10 +37,14 @@ class Restoring:
     def __init__(self, decoder: KeptDecoder, store: PrefixStore, speeds: PrefixSpeeds) -> None:
         self._decoder = decoder
         self._store = store
-        # the namespace whose records are the reader's own; reading another leaves no trace
-        self.own = b""
+        # the namespace whose records are the reader's own
+        self._own = b""
         self._speeds = speeds
         self._context = decoder.facts.context_length
+
+    def read_for(self, own: bytes) -> None:
+        """Read for the audience with this namespace: reading another's records leaves no trace."""
+        self._own = own
 
     def append(
         self, tokens: list[int], plan: RestorePlan, reach: int, stop: StopSignal
@@ -120,7 +124,7 @@ class Restoring:
         return came[False], came[True]
 
     def _fetch(self, entry: PrefixEntry) -> Future[Payload | None]:
-        return self._store.fetch(entry, quietly=entry.info.namespace != self.own)
+        return self._store.fetch(entry, quietly=entry.info.namespace != self._own)
 
     def _append(self, start: int, length: int, payload: Payload, stop: StopSignal) -> bool:
         at, end = start, start + length
