@@ -265,10 +265,9 @@ def load_fonts() -> None:
 def measure(system: QFont) -> None:
     """Take over the current family and size of the system's font."""
     global _system_scale, _system_family
-    _system_family = system.family()
-    if not QFontDatabase.hasFamily(_system_family):
-        # a name such as “Sans Serif”, which would lose against any font after it
-        _system_family = QFontInfo(system).family()
+    # of what is taken: a name such as “Sans Serif” would lose against any font after it, and is
+    # known also where no system font is installed
+    _system_family = QFontInfo(system).family()
     _system_scale = min(LARGEST, max(1.0, QFontInfo(system).pixelSize() / USUAL_FONT_PX))
 
 
