@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.chats.values import FinishReason, PrefixStats, TurnStats
@@ -25,6 +26,7 @@ NAMES = {"agents__wait": ShownTool("wait", "agents"), "patch": ShownTool("patch"
 ANSWERED = Answered(ServedRequest(names=NAMES, with_usage=True), "0" * 32, "local", 7)
 STATS = TurnStats(FinishReason.END, 20, 12, 0.5, 0.6, 9, 0.3, prefix=PrefixStats(4, 8))
 ENDED = Ended(STATS, reasoning_tokens=3)
+CUT = Ended(replace(STATS, finish=FinishReason.LENGTH), reasoning_tokens=3)
 
 
 def pieces_of(rng: random.Random) -> list[list[TextPiece]]:
@@ -47,11 +49,10 @@ def pieces_of(rng: random.Random) -> list[list[TextPiece]]:
             name = rng.choice(["read", "agents__wait", "patch"])
             given = {"input": "*** é"} if name == "patch" else {"path": "é", "n": number}
             text = json.dumps(given)
-            step = rng.choice([CallStep.WHOLE, CallStep.WHOLE, CallStep.CUT])
             call = PartKind.TOOL_CALL
             found.append(TextPiece(call, "", Origin.TARGET, name, number, CallStep.BEGAN))
             found.append(TextPiece(call, text[:4], Origin.TARGET, name, number, CallStep.MORE))
-            found.append(TextPiece(call, text, Origin.TARGET, name, number, step))
+            found.append(TextPiece(call, text, Origin.TARGET, name, number, CallStep.WHOLE))
     batches: list[list[TextPiece]] = [[]]
     for piece in found:
         if rng.random() < 0.5:
@@ -60,15 +61,26 @@ def pieces_of(rng: random.Random) -> list[list[TextPiece]]:
     return batches
 
 
-def streamed(writer: AnswerWriter, batches: list[list[TextPiece]]) -> list[tuple[str, Any]]:
+def cut_call(name: str, text: str, number: int = 9) -> list[TextPiece]:
+    """The pieces of a call inside which the reply ended."""
+    call = PartKind.TOOL_CALL
+    return [
+        TextPiece(call, "", Origin.TARGET, name, number, CallStep.BEGAN),
+        TextPiece(call, text, Origin.TARGET, name, number, CallStep.CUT),
+    ]
+
+
+def streamed(
+    writer: AnswerWriter, batches: list[list[TextPiece]], ended: Ended = ENDED
+) -> list[tuple[str, Any]]:
     data = writer.begin(20, 12) + writer.alive(3, 20)
     for batch in batches:
         data += writer.take(batch)
-    return events(data + writer.end(ENDED))
+    return events(data + writer.end(ended))
 
 
-def whole(writer: AnswerWriter, batches: list[list[TextPiece]]) -> Any:
-    found = writer.whole([piece for batch in batches for piece in batch], ENDED)
+def whole(writer: AnswerWriter, batches: list[list[TextPiece]], ended: Ended = ENDED) -> Any:
+    found = writer.whole([piece for batch in batches for piece in batch], ended)
     return json.loads(json.dumps(found))
 
 
@@ -105,7 +117,8 @@ def whole_chat(found: Any) -> Any:
 
 
 def of_messages(found: list[tuple[str, Any]]) -> Any:
-    """The blocks that a program puts together; every delta is of its block's kind."""
+    """The blocks that a program puts together; every delta is of its block's kind. Those that do
+    not end are none."""
     kinds = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "tool_use"}
     blocks: list[Any] = []
     is_open = False
@@ -129,13 +142,24 @@ def of_messages(found: list[tuple[str, Any]]) -> Any:
                 elif delta["type"] == "thinking_delta":
                     block["thinking"] += delta["thinking"]
                 else:
-                    block["input"] = json.loads(delta["partial_json"])
+                    block["input"] = _value(delta["partial_json"])
             case "content_block_stop":
                 is_open = False
-    assert not is_open
+    if is_open:
+        # a call that was cut, at the very end
+        assert blocks.pop()["type"] == "tool_use"
+        assert found[-2][1]["delta"]["stop_reason"] == "max_tokens"
     assert (found[0][0], found[-1][0]) == ("message_start", "message_stop")
     end = found[-2][1]
+    blocks = blocks or [{"type": "text", "text": ""}]
     return blocks, end["delta"]["stop_reason"], end["usage"]
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def whole_messages(found: Any) -> Any:
@@ -166,6 +190,12 @@ def of_responses(found: list[tuple[str, Any]]) -> Any:
         elif item["type"] == "custom_tool_call":
             assert texts[item["id"]] == item["input"] == "*** é"
     response = found[-1][1]["response"]
+    if len(items) < len(added):
+        # a call with a text that was cut does not end in the stream
+        items.append(response["output"][-1])
+        assert items[-1]["type"] == "custom_tool_call"
+        assert items[-1]["status"] == "incomplete"
+        assert texts[items[-1]["id"]] == items[-1]["input"]
     assert response["output"] == items
     return items, response["status"], response["usage"]
 
@@ -200,6 +230,20 @@ def test_a_stream_says_what_the_whole_answer_says(name: str) -> None:
         batches = pieces_of(rng)
         assert of_stream(streamed(make(ANSWERED), batches)) == of_whole(
             whole(make(ANSWERED), batches)
+        )
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_stream_that_is_cut_in_a_call_says_what_the_whole_answer_says(name: str) -> None:
+    make, of_stream, of_whole = WRITERS[name]
+    rng = random.Random(4)
+    for _ in range(100):
+        batches = pieces_of(rng)
+        tool = rng.choice(["read", "agents__wait", "patch"])
+        text = '{"input": "*** é"}' if tool == "patch" else '{"path": "a b", "n": 3}'
+        batches.append(cut_call(tool, text[: rng.randrange(1, len(text))]))
+        assert of_stream(streamed(make(ANSWERED), batches, CUT)) == of_whole(
+            whole(make(ANSWERED), batches, CUT)
         )
 
 

@@ -149,7 +149,7 @@ class ChatWriter:
 
     def end(self, ended: Ended) -> bytes:
         more = {"timings": ended.timings, "headstart": ended.own}
-        found = self._chunk({}, _finish(ended, bool(self._reply.calls)), more)
+        found = self._chunk({}, _finish(ended, self._reply.asks), more)
         if self._of.request.with_usage:
             last = {**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(ended)}
             found += event(last)
@@ -174,7 +174,7 @@ class ChatWriter:
             "index": 0,
             "message": message,
             "logprobs": None,
-            "finish_reason": _finish(ended, bool(calls)),
+            "finish_reason": _finish(ended, self._reply.asks),
         }
         return {
             **self._head("chat.completion"),

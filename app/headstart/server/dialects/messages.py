@@ -237,7 +237,9 @@ class MessagesWriter:
             if item.kind == "reasoning":
                 blocks.append({"type": "thinking", "thinking": item.text, "signature": _SIGNATURE})
             elif item.call is not None:
-                blocks.append(_tool_use(item.call, _input(item.call)))
+                # an input is an object, and that of a call that was cut is none
+                if not item.call.cut:
+                    blocks.append(_tool_use(item.call, _input(item.call)))
             else:
                 blocks.append({"type": "text", "text": item.text})
         stats = ended.stats
@@ -248,14 +250,23 @@ class MessagesWriter:
             "stop_sequence": ended.stop,
             "usage": _usage(stats.prompt_tokens, stats.reused_tokens, stats.generated_tokens),
             "timings": ended.timings,
-            "headstart": ended.own,
+            "headstart": {**ended.own, **self._left_out()},
         }
+
+    def _left_out(self) -> dict[str, Any]:
+        """The call that was cut, where only people look for it."""
+        call = self._reply.cut_call
+        return {} if call is None else {"cut_call": {"name": call.name, "text": call.arguments}}
 
     def _delta(self, piece: Piece) -> bytes:
         if piece.call is not None:
             found = self._close() + self._begin_block("call", _tool_use(piece.call, {}))
             delta = {"type": "input_json_delta", "partial_json": piece.call.arguments}
-            return found + self._block_delta(delta) + self._close()
+            found += self._block_delta(delta)
+            if piece.call.cut:
+                # the end of a block would say that its input is whole
+                self._open = ""
+            return found + self._close()
         found = b""
         if self._open != piece.kind:
             found = self._close()
@@ -303,7 +314,7 @@ class MessagesWriter:
                 return "max_tokens"
             case FinishReason.CONTEXT_FULL:
                 return "model_context_window_exceeded"
-        if self._reply.calls:
+        if self._reply.asks:
             return "tool_use"
         return "stop_sequence" if ended.stop is not None else "end_turn"
 

@@ -1,11 +1,13 @@
 """A reply as it is written, for the writers of the dialects. Pure.
 
-A call is held back until it is whole: an answer on the network cannot be taken back, and a call
-that turns out to be none is text.
+A call is held back until it is whole, or the reply ended inside it: an answer on the network cannot
+be taken back, and a call that turns out to be none is text.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from typing import Any, Literal, Protocol
 
@@ -15,21 +17,40 @@ from headstart.core.chats.parts import PartKind
 from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.events import CallStep, TextPiece
 from headstart.core.serving.request import ServedRequest
+from headstart.core.text.begun import begun_string
 from headstart.core.tools import call_id
 from headstart.server.dialects.declined import Declined
 
+# a call's one text as JSON, up to the quotation mark
+_FREE_BEGUN = re.compile(r'\s*\{\s*"input"\s*:\s*(?=")')
+
 
 class WrittenCall(Struct, frozen=True):
-    """A whole call; `arguments` are JSON."""
+    """A call; `arguments` are JSON. `cut`: the reply ended inside it, and they are as far as they
+    were written. No program may take it for a whole one."""
 
     id: str
     name: str
     arguments: str
+    cut: bool = False
+
+    @property
+    def free_text(self) -> str:
+        """The one text of a call whose tool takes one, as far as it is written."""
+        if self.cut:
+            begun = _FREE_BEGUN.match(self.arguments)
+            return begun_string(self.arguments[begun.end() :]) or "" if begun is not None else ""
+        try:
+            found = json.loads(self.arguments)
+        except (ValueError, RecursionError):
+            return self.arguments
+        text = found.get("input") if isinstance(found, dict) else None
+        return text if isinstance(text, str) else self.arguments
 
 
 class Piece(Struct, frozen=True):
-    """The next piece of a reply: of its reasoning or text, or a whole call, whose `index` counts
-    the calls; `item` is the position of its item."""
+    """The next piece of a reply: of its reasoning or text, or a call, whose `index` counts the
+    calls; `item` is the position of its item."""
 
     kind: Literal["reasoning", "text", "call"]
     text: str = ""
@@ -109,7 +130,8 @@ class ReplyItems:
             if piece.kind is PartKind.TOOL_CALL:
                 if piece.step in (CallStep.WHOLE, CallStep.CUT):
                     number = piece.call or 1 + len(self.calls)
-                    call = WrittenCall(call_id(self._id, number), piece.name, piece.text)
+                    cut = piece.step is CallStep.CUT
+                    call = WrittenCall(call_id(self._id, number), piece.name, piece.text, cut)
                     index, place = len(self.calls), len(self.items)
                     found.append(Piece("call", call=call, index=index, item=place))
                     self.items.append(ReplyItem("call", call=call))
@@ -126,6 +148,17 @@ class ReplyItems:
     @property
     def calls(self) -> list[WrittenCall]:
         return [item.call for item in self.items if item.call is not None]
+
+    @property
+    def asks(self) -> bool:
+        """True if a whole call waits for its result."""
+        return any(not call.cut for call in self.calls)
+
+    @property
+    def cut_call(self) -> WrittenCall | None:
+        """The call inside which the reply ended."""
+        last = self.items[-1].call if self.items else None
+        return last if last is not None and last.cut else None
 
     @property
     def text(self) -> str:

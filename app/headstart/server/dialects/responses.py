@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -211,9 +210,9 @@ class ResponsesWriter:
         return b"".join(self._delta(piece) for piece in self._reply.take(pieces))
 
     def end(self, ended: Ended) -> bytes:
-        found = self._close()
+        found = self._close(ended.cut)
         status = "incomplete" if ended.cut else "completed"
-        response = self._response(status, self._output(), ended)
+        response = self._response(status, self._output(ended.cut), ended)
         return found + self._event(f"response.{status}", response=response)
 
     def fail(self, declined: Declined) -> bytes:
@@ -224,11 +223,12 @@ class ResponsesWriter:
 
     def whole(self, pieces: Iterable[TextPiece], ended: Ended) -> dict[str, Any]:
         self._reply.take(pieces)
-        return self._response("incomplete" if ended.cut else "completed", self._output(), ended)
+        status = "incomplete" if ended.cut else "completed"
+        return self._response(status, self._output(ended.cut), ended)
 
     def _delta(self, piece: Piece) -> bytes:
         if piece.call is not None:
-            return self._close() + self._whole_call(piece.item, piece.call)
+            return self._close() + self._call(piece.item, piece.call)
         found = b""
         if self._open != piece.item:
             found = self._close() + self._begin_item(piece.item)
@@ -241,14 +241,15 @@ class ResponsesWriter:
 
     def _begin_item(self, at: int) -> bytes:
         self._open = at
-        item = self._item(at, done=False)
+        item = self._item(at, "in_progress")
         found = self._event("response.output_item.added", output_index=at, item=item)
         if self._reply.items[at].kind == "text":
             part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
             found += self._event("response.content_part.added", **self._place(at), part=part)
         return found
 
-    def _close(self) -> bytes:
+    def _close(self, cut: bool = False) -> bytes:
+        """End the open item, inside which the reply was `cut`."""
         at, self._open = self._open, -1
         if at < 0:
             return b""
@@ -261,11 +262,10 @@ class ResponsesWriter:
                 "response.output_text.done", **self._place(at), text=item.text, logprobs=[]
             )
             found += self._event("response.content_part.done", **self._place(at), part=part)
-        return found + self._event(
-            "response.output_item.done", output_index=at, item=self._item(at)
-        )
+        ended = self._item(at, "incomplete" if cut else "completed")
+        return found + self._event("response.output_item.done", output_index=at, item=ended)
 
-    def _whole_call(self, at: int, call: WrittenCall) -> bytes:
+    def _call(self, at: int, call: WrittenCall) -> bytes:
         free = self._shown(call).free
         kind, field = (
             ("custom_tool_call_input", "input")
@@ -275,27 +275,38 @@ class ResponsesWriter:
                 "arguments",
             )
         )
-        text = _free_text(call) if free else call.arguments
+        text = call.free_text if free else call.arguments
         place = {"item_id": self._item_id(at), "output_index": at}
         named = {} if free else {"name": self._shown(call).name}
-        return (
-            self._event(
-                "response.output_item.added", output_index=at, item=self._item(at, done=False)
-            )
-            + self._event(f"response.{kind}.delta", **place, delta=text)
-            + self._event(f"response.{kind}.done", **place, **{field: text}, **named)
-            + self._event("response.output_item.done", output_index=at, item=self._item(at))
+        found = self._event(
+            "response.output_item.added", output_index=at, item=self._item(at, "in_progress")
+        ) + self._event(f"response.{kind}.delta", **place, delta=text)
+        if not call.cut:
+            found += self._event(f"response.{kind}.done", **place, **{field: text}, **named)
+        elif free:
+            # a text has no closing bracket to miss: only its missing end says that it was cut
+            return found
+        return found + self._event(
+            "response.output_item.done", output_index=at, item=self._item(at)
         )
 
     def _shown(self, call: WrittenCall) -> ShownTool:
         return self._of.request.names.get(call.name) or ShownTool(call.name)
 
-    def _output(self) -> list[dict[str, Any]]:
-        return [self._item(at) for at in range(len(self._reply.items))]
+    def _output(self, cut: bool = False) -> list[dict[str, Any]]:
+        """All items, the last of which was `cut`."""
+        last = len(self._reply.items) - 1
+        return [
+            self._item(at, "incomplete" if cut and at == last else "completed")
+            for at in range(last + 1)
+        ]
 
-    def _item(self, at: int, done: bool = True) -> dict[str, Any]:
+    def _item(self, at: int, state: str = "completed") -> dict[str, Any]:
         item = self._reply.items[at]
-        state = "completed" if done else "in_progress"
+        done = state != "in_progress"
+        if item.call is not None and done:
+            # a call that ended before the limit is whole
+            state = "incomplete" if item.call.cut else "completed"
         base: dict[str, Any] = {"id": self._item_id(at)}
         if item.call is not None:
             shown = self._shown(item.call)
@@ -303,7 +314,7 @@ class ResponsesWriter:
             if shown.namespace:
                 base["namespace"] = shown.namespace
             if shown.free:
-                given = _free_text(item.call) if done else ""
+                given = item.call.free_text if done else ""
                 return {**base, "type": "custom_tool_call", "input": given}
             given = item.call.arguments if done else ""
             return {**base, "type": "function_call", "arguments": given}
@@ -384,13 +395,3 @@ def _choice(tools: Tools) -> Any:
 
 def _text_part(item: ReplyItem) -> dict[str, Any]:
     return {"type": "output_text", "text": item.text, "annotations": [], "logprobs": []}
-
-
-def _free_text(call: WrittenCall) -> str:
-    """The one text of a call whose tool takes one."""
-    try:
-        found = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return call.arguments
-    text = found.get("input") if isinstance(found, dict) else None
-    return text if isinstance(text, str) else call.arguments
