@@ -17,7 +17,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 
-from headstart.core.chats.values import Role
+from headstart.core.chats.values import FinishReason, Role
 from headstart.core.events import Finished, GenerationEvent
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
@@ -33,6 +33,8 @@ from headstart.hub.library import starter_model
 from tests.benchmarks.report import Report, json_path
 from tests.models.llama_source import templates
 from tests.support.byte_decoder import byte_encoder
+from tests.support.cut_calls import faults, pushed, replies
+from tests.support.run_calls import DIALECTS, ended, runs
 from tests.support.tool_forms import READ, RUN, grammar_of, read, schema_of, shapes, walks
 from tests.support.tool_sessions import Session
 
@@ -105,6 +107,25 @@ def _fits(call: tuple[str, str, bool]) -> bool:
     except (ValueError, jsonschema.ValidationError):
         return False
     return whole
+
+
+def _cuts(report: Report) -> None:
+    """Calls that a program would run, although the reply ended inside them and said less."""
+    closed = tried = 0
+    for reply in replies():
+        whole = reply.tool, json.loads(reply.whole)
+        for cut in range(len(reply.raw)):
+            closed += sum(1 for _ in faults(reply, (cut,)))
+            for ends in (True, False):
+                pieces = pushed(reply.name, reply.raw[:cut], ended=ends)
+                end = ended(FinishReason.END if ends else FinishReason.LENGTH)
+                for dialect in DIALECTS:
+                    tried += 2
+                    closed += sum(one != whole for one in runs(dialect, pieces, end))
+    report.add(
+        "cut_calls_closed", closed, "0",
+        f"{tried} answers, streamed and whole: {len(shapes())} layouts, {len(DIALECTS)} dialects",
+    )  # fmt: skip
 
 
 def _steps(report: Report) -> None:
@@ -186,6 +207,7 @@ def main() -> None:
     report.add("forms_proved", proved, "at least 57 of 59", f"of {len(ways)} templates")
     _off(report)
     _valid(report)
+    _cuts(report)
     _grammars(report)
     _steps(report)
     _forced(report)

@@ -142,10 +142,22 @@ def test_text_that_has_no_choice_drafts_itself(asker: Asker, temperature: float)
     assert stats.lookup_accepted >= 0.8 * stats.lookup_verified
 
 
-def test_a_call_cut_by_the_limit_is_closed(asker: Asker) -> None:
-    pieces = asker.ask(tools=Tools(TOOLS, REQUIRED), max_tokens=22)
-    (cut,) = [one for one in pieces if one.step is CallStep.CUT]
-    assert isinstance(json.loads(cut.text), dict)
+def test_a_call_cut_by_the_limit_is_as_far_as_it_was_written(asker: Asker) -> None:
+    tools = Tools(TOOLS, ToolChoice(Choosing.NAMED, READ.name), several=False)
+    (whole,) = _calls(asker.ask(tools=tools))
+    assert asker.last is not None
+    seen = set[CallStep]()
+    for limit in range(6, asker.last.stats.generated_tokens, 5):
+        pieces = asker.ask(tools=tools, max_tokens=limit)
+        for call in pieces:
+            if call.step is CallStep.CUT:
+                assert whole.text.startswith(call.text)
+                with pytest.raises(ValueError, match=r"."):
+                    json.loads(call.text)
+            elif call.kind is PartKind.TOOL_CALL and call.step is CallStep.WHOLE:
+                assert call.text == whole.text
+            seen.add(call.step)
+    assert CallStep.CUT in seen
 
 
 def test_without_tools_a_prompt_is_as_before(asker: Asker) -> None:

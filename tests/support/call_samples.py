@@ -31,7 +31,7 @@ CALLS = [
      "", "", [("lamp", ON)]),
     # the reply ended in the call
     ("Qwen3.5-4B", "<|im_start|>assistant\n<think>\n\n</think>\n\n",
-     "<tool_call>\n<function=lamp>\n<parameter=on>\ntru", "", "", [("lamp", '{"on": "tru"}')]),
+     "<tool_call>\n<function=lamp>\n<parameter=on>\ntru", "", "", [("lamp", '{"on": ')]),
     # words about the mark are words
     ("Qwen-Qwen3-0.6B", "<|im_start|>assistant\n", "The tag <tool_call> begins a call.",
      "", "The tag <tool_call> begins a call.", []),

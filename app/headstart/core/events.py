@@ -123,7 +123,7 @@ class CallStep(StrEnum):
     BEGAN = "began"
     MORE = "more"  # of its arguments
     WHOLE = "whole"
-    CUT = "cut"  # the reply ended inside it; its arguments are closed
+    CUT = "cut"  # the reply ended inside it; its arguments are as far as they were written
     WITHDRAWN = "withdrawn"  # it is no call: its text follows
 
 

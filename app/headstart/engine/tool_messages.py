@@ -60,15 +60,25 @@ def template_id(call_id: str) -> str:
     return hashlib.blake2b(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]
 
 
+def readable(text: str) -> str:
+    """Arguments that are certainly an object: servers refuse a history with any other."""
+    return text if _object(text) is not None else json.dumps({"arguments": text})
+
+
 def _arguments(text: str, as_text: bool) -> Any:
     if as_text:
         return text
+    found = _object(text)
+    # arguments that cannot be read are shown as they were written
+    return {"arguments": text} if found is None else found
+
+
+def _object(text: str) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    # arguments that cannot be read are shown as they were written
-    return found if isinstance(found, dict) else {"arguments": text}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def with_described_tools(

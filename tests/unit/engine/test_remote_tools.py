@@ -9,6 +9,7 @@ import pytest
 
 from headstart.core.chats.parts import PartKind
 from headstart.core.chats.values import FinishReason, Role, TurnStats
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import CallStep, Notice, TextAdded, TextPiece
 from headstart.core.requests import (
     PromptCall,
@@ -116,16 +117,69 @@ def test_a_choice_and_a_history_are_sent(
     assert result == {"role": "tool", "content": "noon", "tool_call_id": "call_1"}
 
 
-def test_a_call_cut_by_the_limit_is_closed(server: ScriptedServer, asking: Asking) -> None:
+@pytest.mark.parametrize("reason", ["length", "stop", "tool_calls", "content_filter"])
+@pytest.mark.parametrize("text", ['{"path": "a b', '{"path": "a b"', '{"path": ["a"', "{", ""])
+def test_a_call_that_a_server_cuts_is_as_far_as_it_was_written(
+    server: ScriptedServer, asking: Asking, text: str, reason: str
+) -> None:
+    """Servers that stop at a stop string inside a call say “stop”."""
+
     async def cut(asked: Asked, answer: Answer) -> None:
         await answer.stream()
-        await answer.event(chunk(_delta(0, "read_file", '{"path": "a b', "x")))
-        await answer.end("length")
+        await answer.event(chunk(_delta(0, "read_file", text, "x")))
+        await answer.end(reason)
 
     server.handler = cut
-    assert _ask(asking, server.url, tools=Tools(TOOLS)).finish is FinishReason.LENGTH
+    stats = _ask(asking, server.url, tools=Tools(TOOLS))
+    assert (stats.finish is FinishReason.LENGTH) is (reason == "length")
     (call,) = _calls(asking, CallStep.CUT, CallStep.WHOLE)
-    assert (call.step, json.loads(call.text)) == (CallStep.CUT, {"path": "a b"})
+    if not text and reason in ("stop", "tool_calls"):
+        assert (call.step, call.text) == (CallStep.WHOLE, "{}")
+        return
+    assert (call.step, call.text) == (CallStep.CUT, text or "{")
+
+
+@pytest.mark.parametrize("text", ['{"path": "a b', ""])
+@pytest.mark.logs("a request failed: ")
+def test_a_call_in_which_a_server_hangs_up_is_cut(
+    server: ScriptedServer, asking: Asking, text: str
+) -> None:
+    async def cut(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.event(chunk(_delta(0, "read_file", text, "x")))
+        await answer.cut()
+
+    server.handler = cut
+    with pytest.raises(EnvironmentProblem):
+        _ask(asking, server.url, tools=Tools(TOOLS))
+    (call,) = _calls(asking, CallStep.CUT, CallStep.WHOLE)
+    assert (call.step, call.text) == (CallStep.CUT, text or "{")
+
+
+def test_a_call_that_is_no_json_goes_to_its_tool(server: ScriptedServer, asking: Asking) -> None:
+    """The tool says what is wrong, and the model tries again."""
+
+    async def odd(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.event(chunk(_delta(0, "read_file", "{'path': a}", "x")))
+        await answer.end("tool_calls")
+
+    server.handler = odd
+    _ask(asking, server.url, tools=Tools(TOOLS))
+    (call,) = _calls(asking, CallStep.CUT, CallStep.WHOLE)
+    assert (call.step, call.text) == (CallStep.WHOLE, "{'path': a}")
+
+
+def test_a_call_that_was_cut_is_sent_again_as_an_object(
+    server: ScriptedServer, asking: Asking
+) -> None:
+    """A history with half a JSON text is refused by servers, again and again."""
+    call = PromptCall("call_1", "now", '{"at": "no')
+    said = PromptMessage(Role.ASSISTANT, "", "a", calls=(call,))
+    asked = PromptMessage(ToolRole.TOOL, "No result.", "a", call_id="call_1", name="now")
+    _ask(asking, server.url, *QUESTION, said, asked, tools=Tools(TOOLS))
+    (sent,) = server.asked[0].body["messages"][-2]["tool_calls"]
+    assert json.loads(sent["function"]["arguments"]) == {"arguments": '{"at": "no'}
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ class ImagePart(Struct, frozen=True):
 
 class ToolCallPart(Struct, frozen=True, omit_defaults=True):
     """A model's request to call a tool; `text` holds the arguments, as JSON. `cut`: the reply ended
-    inside it, and the arguments were closed."""
+    inside it, and the arguments are as far as they were written."""
 
     id: str
     name: str

@@ -7,11 +7,12 @@ from typing import Any
 
 from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.events import CallStep, TextPiece
+from headstart.core.text.begun import is_object
 from headstart.engine.markup.tool_calls.feed import (
+    BEGUN,
     CallArguments,
     CallBegan,
     CallEvent,
-    closed_json,
 )
 from headstart.engine.markup.tool_calls.forms import CallForm
 from headstart.engine.markup.tool_calls.reader import CallReader
@@ -72,9 +73,9 @@ class OpenCall:
     def push(self, text: str, origin: Origin) -> list[TextPiece]:
         return self._given(self._reader.push(text), origin)
 
-    def finish(self) -> list[TextPiece]:
-        """The reply, or the message of the call, ended."""
-        return self._given(self._reader.finish(), Origin.TARGET)
+    def finish(self, broken: bool = False) -> list[TextPiece]:
+        """The reply, or the message of the call, ended; `broken`: something cut it."""
+        return self._given(self._reader.finish(broken), Origin.TARGET)
 
     def _read(self, name: str) -> CallReader:
         known = self._known
@@ -106,13 +107,15 @@ class OpenCall:
         return self._step(step, text, origin)
 
     def _end_open(self) -> None:
-        """The last call is not whole: cut by the end of the reply, or no call after all."""
-        if self._reader.cut:
-            text = closed_json(self._arguments)
-            self.calls.append((self._name, text))
-            self._pieces.append(self._step(CallStep.CUT, text, Origin.TARGET))
-        else:
+        """The last call did not come to its end: its arguments are closed nonetheless, or they
+        stay as far as they are written; or it is no call after all."""
+        if not self._reader.cut:
             self._pieces.append(self._step(CallStep.WITHDRAWN, "", Origin.TARGET))
+            return
+        text = self._arguments or BEGUN
+        self.calls.append((self._name, text))
+        step = CallStep.WHOLE if is_object(text) else CallStep.CUT
+        self._pieces.append(self._step(step, text, Origin.TARGET))
 
     def _step(self, step: CallStep, text: str, origin: Origin) -> TextPiece:
         return TextPiece(PartKind.TOOL_CALL, text, origin, self._name, self._number, step)

@@ -147,7 +147,7 @@ class TextStream:
         rest = self._decoder.decode(b"", final=True) if ended else ""
         pieces = self._advance(rest, Origin.TARGET, last=True)
         while self.call is not None:
-            self._end_call(pieces)
+            self._end_call(pieces, broken=not ended)
             pieces += self._advance("", Origin.TARGET, last=True)
         if self._header is not None and not self._is_header(self._header):
             self._release(pieces)
@@ -250,11 +250,12 @@ class TextStream:
         if self.call.done:
             self._end_call(pieces)
 
-    def _end_call(self, pieces: list[TextPiece]) -> None:
-        """A call is whole, or its message ended; text that is no call is looked at again."""
+    def _end_call(self, pieces: list[TextPiece], broken: bool = False) -> None:
+        """A call is whole, or its message ended, or was cut; text that is no call is looked at
+        again."""
         call, self.call = self.call, None
         assert call is not None
-        pieces += call.finish()
+        pieces += call.finish(broken)
         if call.rejected:
             self._marks = self._expected()
             self._put(call.mark, Origin.TARGET, pieces)

@@ -7,7 +7,8 @@ from typing import Any
 
 from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.events import CallStep, TextPiece
-from headstart.engine.markup.tool_calls.feed import closed_json
+from headstart.core.text.begun import is_begun, is_object
+from headstart.engine.markup.tool_calls.feed import BEGUN
 from headstart.engine.remote.fields import fields_of
 
 # calls in one reply, and characters of a name
@@ -30,13 +31,15 @@ class IncomingCalls:
         return [piece for at, call in enumerate(calls) for piece in self._call(at, fields_of(call))]
 
     def end(self, whole: bool) -> list[TextPiece]:
-        """The reply ended, or it was cut inside the last call."""
+        """The reply ended, or it was cut inside the last call. A server that stops inside a call
+        says so in many ways: arguments that are not closed are not whole."""
         if self._open is None:
             return []
         self._open = None
-        if whole:
-            return [self._piece(CallStep.WHOLE, self._arguments or "{}")]
-        return [self._piece(CallStep.CUT, closed_json(self._arguments))]
+        text = self._arguments
+        if is_object(text) or (whole and not is_begun(text)):
+            return [self._piece(CallStep.WHOLE, text or "{}")]
+        return [self._piece(CallStep.CUT, text or BEGUN)]
 
     def _call(self, at: int, call: Mapping[str, Any]) -> Iterator[TextPiece]:
         number = call.get("index")

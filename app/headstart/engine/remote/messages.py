@@ -16,7 +16,7 @@ from headstart.core.requests import (
 )
 from headstart.core.servers import ServerKind
 from headstart.core.tools import Choosing, Tools
-from headstart.engine.tool_messages import given_tools
+from headstart.engine.tool_messages import given_tools, readable
 
 # servers' words for a model without vision, or for a message that must be plain text
 _BLIND = re.compile(
@@ -50,7 +50,7 @@ def _message(message: PromptMessage, images: bool) -> dict[str, Any]:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
+                "function": {"name": call.name, "arguments": readable(call.arguments)},
             }
             for call in message.calls
         ]

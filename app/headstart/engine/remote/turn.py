@@ -85,6 +85,8 @@ class RemoteTurn:
         self._reply = ReplyEmitter(emit)
         self._last_at = self._started
         self._finish: FinishReason | None = None
+        # the server left words out
+        self._left_out = False
         self._reported = Reported()
         self._parameters = Parameters(request)
         self.with_images = any(message.images for message in request.messages)
@@ -98,7 +100,8 @@ class RemoteTurn:
             if not self._signal.stopped:
                 raise
         finally:
-            self._reply.add(self._incoming.rest(ended=finish is FinishReason.END))
+            ended = finish is FinishReason.END and not self._left_out
+            self._reply.add(self._incoming.rest(ended))
             self._reply.flush(force=True)
         stats = self._stats(finish)
         read = self.prompt_tokens
@@ -326,6 +329,7 @@ class RemoteTurn:
                 raise problems.cut(self._connection)
             self._finish = _FINISHES.get(finish, FinishReason.END)
             if finish == "content_filter":
+                self._left_out = True
                 less = told("server-left-out", host=self._model.host)
                 self._emit(Notice(NoticeKind.SERVER, less))
 

@@ -236,7 +236,7 @@ class CallBox(QWidget):
     def _place_texts(self, y: int, width: int) -> int:
         if not self.asks:
             self.about.hide()
-        if self.call.arguments.strip() in ("", "{}"):
+        if self.call.arguments.strip() in ("", "{", "{}"):
             self.arguments.hide()
         else:
             y = self.arguments.place(_PAD, y, width)

@@ -13,6 +13,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from headstart.core.text.begun import begun_string
+
 
 class CallBegan(Struct, frozen=True):
     """A call of the tool `name`; its arguments follow."""
@@ -34,12 +36,12 @@ CallEvent: TypeAlias = CallBegan | CallArguments | CallEnded
 T = TypeVar("T")
 Reading: TypeAlias = Generator[CallEvent | None, None, T]
 
+# the arguments of a call that was cut before them: an empty text would read as none, and run
+BEGUN = "{"
 _SPACE = " \t\r\n"
 _PLAIN = re.compile(r'[^"{}\[\]]*')
 _QUOTED = re.compile(r'[^"\\]*')
 _SCALAR = re.compile(r"[^\s,}\]]*")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
 class NotACall(Exception):
@@ -63,13 +65,15 @@ class Feed:
         self.text = ""
         self.at = 0
         self.ended = False
+        # the text was cut: whoever wrote it might have gone on
+        self.broken = False
 
     def push(self, text: str) -> None:
         self.text += text
 
-    def end(self) -> None:
-        """No more text will come."""
-        self.ended = True
+    def end(self, broken: bool = False) -> None:
+        """No more text will come; `broken`: it was cut."""
+        self.ended, self.broken = True, broken
 
     def more(self) -> Reading[None]:
         """Wait for more text; raises Cut if none will come."""
@@ -143,7 +147,7 @@ class Feed:
         """A JSON value as it is written, passed on as it comes if `shown`. Brackets are counted;
         nothing else is checked."""
         first = yield from self.peek()
-        begins = told = self.at
+        begins = self.at
         if first == '"':
             self.at += 1
             yield from self._quoted()
@@ -159,32 +163,43 @@ class Feed:
             if self.at == begins:
                 raise NotACall
             return self.text[begins : self.at]
+        yield from self._object(begins, shown)
+        return self.text[begins : self.at]
+
+    def _object(self, told: int, shown: bool) -> Reading[None]:
+        """Pass over an object or a list; `told` is its beginning."""
         depth = 0
-        while True:
-            found = _PLAIN.match(self.text, self.at)
-            assert found is not None
-            self.at = found.end()
-            if self.at == len(self.text):
-                if shown and self.at > told:
-                    yield CallArguments(self.text[told : self.at])
-                    told = self.at
-                yield from self.more()
-                continue
-            sign = self.text[self.at]
-            self.at += 1
-            if sign == '"':
-                while not (yield from self._quote_ends()):
+        try:
+            while True:
+                found = _PLAIN.match(self.text, self.at)
+                assert found is not None
+                self.at = found.end()
+                if self.at == len(self.text):
                     if shown and self.at > told:
                         yield CallArguments(self.text[told : self.at])
                         told = self.at
                     yield from self.more()
-                continue
-            depth += 1 if sign in "{[" else -1
-            if not depth:
-                break
+                    continue
+                sign = self.text[self.at]
+                self.at += 1
+                if sign == '"':
+                    while not (yield from self._quote_ends()):
+                        if shown and self.at > told:
+                            yield CallArguments(self.text[told : self.at])
+                            told = self.at
+                        yield from self.more()
+                    continue
+                depth += 1 if sign in "{[" else -1
+                if not depth:
+                    break
+        except Cut:
+            # half an escape, too: it was written
+            self.at = len(self.text)
+            if shown and self.at > told:
+                yield CallArguments(self.text[told : self.at])
+            raise
         if shown and self.at > told:
             yield CallArguments(self.text[told : self.at])
-        return self.text[begins : self.at]
 
     def _quoted(self) -> Reading[None]:
         while not (yield from self._quote_ends()):
@@ -207,44 +222,18 @@ class Feed:
             self.at += 2
 
 
-def closed_json(text: str) -> str:
-    """The beginning of a JSON object, ended so that it can be read: an open string and open
-    brackets are closed; a key without a value, and a number or word that is cut, go."""
-    closers = ""
-    # ends at which everything before is whole, with what closes it there
-    ends: list[tuple[str, str]] = []
-    at, quoted = 0, False
-    while at < len(text):
-        sign = text[at]
-        if sign == '"':
-            found = _STRING.match(text, at)
-            if found is None:
-                quoted = True
-                break
-            at = found.end()
-            continue
-        if sign in "{[":
-            closers = ("}" if sign == "{" else "]") + closers
-            ends.append((text[: at + 1], closers))
-        elif sign in "}]":
-            closers = closers[1:]
-        elif sign == ",":
-            ends.append((text[:at], closers))
-        at += 1
-    if quoted:
-        # half an escape goes with its backslash
-        whole = _HALF_ESCAPE.sub(r"\1", text)
-        ends.append((whole + '"', closers))
-    else:
-        ends.append((text, closers))
-    for end, rest in ends[:-4:-1]:
-        if _is_object(end + rest):
-            return end + rest
-    return "{}"
+def begun_object(text: str) -> str:
+    """The object that a JSON string has inside, as far as both are written; "" for another
+    value."""
+    if not text.startswith('"'):
+        return text if text[:1] in ("{", "[") else ""
+    inner = begun_string(text) or ""
+    return inner if inner.lstrip().startswith("{") else ""
 
 
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text, strict=False), dict)
-    except (ValueError, RecursionError):
-        return False
+def unfinished(text: str, mark: str) -> int:
+    """Length of the longest tail of a text that may become a mark."""
+    for size in range(min(len(mark) - 1, len(text)), 0, -1):
+        if mark.startswith(text[-size:]):
+            return size
+    return 0

@@ -50,9 +50,9 @@ class CallReader:
         self._feed.push(text)
         return [] if self.done else list(self._run())
 
-    def finish(self) -> list[CallEvent]:
-        """The reply ended: `cut` if that was inside a call."""
-        self._feed.end()
+    def finish(self, broken: bool = False) -> list[CallEvent]:
+        """The reply ended, `broken` if something cut it: `cut` if that was inside a call."""
+        self._feed.end(broken)
         return [] if self.done else list(self._run())
 
     def _run(self) -> Iterable[CallEvent]:

@@ -19,6 +19,7 @@ from headstart.engine.markup.tool_calls.feed import (
     Feed,
     NotACall,
     Reading,
+    begun_object,
 )
 
 _NAMES = ("name", "tool_name", "function_name", "function")
@@ -108,8 +109,13 @@ def _named(feed: Feed, ends: bool = True) -> Reading[None]:
             yield from _named(feed, ends=False)
             name, told = "function", True
         elif key in _ARGUMENTS and not told and not held:
-            shown = bool(name) and first == "{"
-            text = yield from feed.value(shown=shown)
+            shown, begins = bool(name) and first == "{", feed.at
+            try:
+                text = yield from feed.value(shown=shown)
+            except Cut:
+                if name and not shown and (text := begun_object(feed.text[begins:])):
+                    yield CallArguments(text)
+                raise
             text = text if shown else _unquoted(text)
             if name and not shown:
                 yield CallArguments(text)
@@ -209,6 +215,9 @@ class BodyCalls(Struct, frozen=True):
                     yield from feed.more()
             except Cut:
                 text, feed.at = feed.text[feed.at :], len(feed.text)
+                if feed.broken:
+                    yield CallArguments(text.lstrip())
+                    raise
                 yield CallArguments(text.strip())
         yield CallEnded()
 

@@ -17,9 +17,16 @@ from headstart.engine.markup.tool_calls.feed import (
     Feed,
     NotACall,
     Reading,
+    unfinished,
 )
 from headstart.engine.markup.tool_calls.readers import Reader, checked_name
-from headstart.engine.markup.tool_calls.values import part_of, to_json, types_in, types_of
+from headstart.engine.markup.tool_calls.values import (
+    begun_json,
+    part_of,
+    to_json,
+    types_in,
+    types_of,
+)
 
 _KEY = re.compile(r'(?:^|\s)(?:name|key)="([^"]*)"')
 _TYPE = re.compile(r'\s(?:string|type)="([^"]*)"')
@@ -90,8 +97,7 @@ class TaggedCalls(Struct, frozen=True):
             yield CallArguments(f"{before}{json.dumps(key, ensure_ascii=False)}: ")
             end = self.value_end.replace("KEY", key)
             if self.nested and types != {"string"}:
-                text, _ = yield from feed.until(end)
-                yield CallArguments(nested_json(text, self.key, part_of(schema, key), schema))
+                yield from self._nested(feed, end, part_of(schema, key), schema)
             else:
                 yield from self._value(feed, end, types)
             before, mark = ", ", ""
@@ -114,7 +120,8 @@ class TaggedCalls(Struct, frozen=True):
             told = yield from self._upto(feed, end, streams)
         except Cut:
             if not streams:
-                yield CallArguments(to_json(self._bare(feed.text[begins:]), types))
+                text = self._bare(feed.text[begins : self._reach(feed, begins, end)])
+                yield CallArguments(begun_json(text, types))
             raise
         at = feed.at - len(end)
         if streams:
@@ -125,6 +132,19 @@ class TaggedCalls(Struct, frozen=True):
             )
             return
         yield CallArguments(to_json(self._bare(feed.text[begins:at]), types))
+
+    def _nested(
+        self, feed: Feed, end: str, part: Any, schema: Mapping[str, Any] | None
+    ) -> Reading[None]:
+        """A value that may have a tag for each key or item."""
+        begins = feed.at
+        try:
+            text, _ = yield from feed.until(end)
+        except Cut:
+            text = feed.text[begins : self._reach(feed, begins, end)]
+            yield CallArguments(begun_nested(text, self.key, part, schema))
+            raise
+        yield CallArguments(nested_json(text, self.key, part, schema))
 
     def _upto(self, feed: Feed, end: str, streams: bool) -> Reading[int]:
         """Pass over a value and its end; returns how far its text was told."""
@@ -139,10 +159,17 @@ class TaggedCalls(Struct, frozen=True):
                 continue
             if streams:
                 sure = at if at >= 0 else max(told, len(feed.text) - len(end))
+                sure = self._reach(feed, looked, end) if feed.ended else sure
                 yield from self._stream(feed, begins, told, sure)
                 told = max(told, self._sure(feed, begins, sure))
             looked = at if at >= 0 else max(looked, len(feed.text) - len(end) + 1)
             yield from feed.more()
+
+    def _reach(self, feed: Feed, begins: int, end: str) -> int:
+        """The end of a value's text where the reply ended before it: an end that may be none, or
+        a part of one, is not told."""
+        at = feed.text.find(end, begins)
+        return at if at >= 0 else len(feed.text) - unfinished(feed.text, end)
 
     def _first(self, feed: Feed, begins: int) -> int:
         return begins + (self.lines and feed.text.startswith("\n", begins))
@@ -164,9 +191,7 @@ class TaggedCalls(Struct, frozen=True):
         ways = [one for one in (self.key, self.ends) if one]
         if any(rest.startswith(one) for one in ways):
             return True
-        if any(one.startswith(rest) for one in ways):
-            return True if feed.ended else None
-        return False
+        return None if any(one.startswith(rest) for one in ways) else False
 
     def _bare(self, text: str) -> str:
         return text.removeprefix("\n").removesuffix("\n") if self.lines else text
@@ -230,3 +255,32 @@ def _nested(text: str, mark: str, part: Any, root: Mapping[str, Any], depth: int
         return f"[{', '.join(inner for _, inner in found)}]"
     pairs = (f"{json.dumps(key, ensure_ascii=False)}: {inner}" for key, inner in found)
     return f"{{{', '.join(pairs)}}}"
+
+
+def begun_nested(text: str, mark: str, part: Any, root: Mapping[str, Any] | None) -> str:
+    """The beginning of that JSON, of a value that the reply's end cuts."""
+    return _begun(text, mark, part, root or {}, 0)
+
+
+def _begun(text: str, mark: str, part: Any, root: Mapping[str, Any], depth: int) -> str:
+    at = text.find(mark)
+    if at < 0 or depth > _DEEPEST:
+        rest = text[: len(text) - unfinished(text, mark)] if at < 0 else ""
+        return begun_json(rest, types_in(part, root))
+    found: list[str] = []
+    opening = ""
+    while at >= 0:
+        key, named, _ = text[at + len(mark) :].partition(">")
+        if not named:
+            break
+        opening = opening or ("[" if key == "item" else "{")
+        name = "" if opening == "[" else f"{json.dumps(key, ensure_ascii=False)}: "
+        begins = at + len(mark) + len(key) + 1
+        end = text.find(f"{mark}/{key}>", begins)
+        if end < 0:
+            inner = text[begins : len(text) - unfinished(text, f"{mark}/{key}>")]
+            found.append(name + _begun(inner, mark, part_of(part, key), root, depth + 1))
+            break
+        found.append(name + _nested(text[begins:end], mark, part_of(part, key), root, depth + 1))
+        at = text.find(mark, end + len(mark))
+    return opening + ", ".join(found)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 # types whose values are written as JSON; strings are written as they are
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
+_MAY_BE_JSON = re.compile(r'[\[{"(\-\d]|\Z')
+# strings of JSON, the last of which may stand open
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
+_LIKE_JSON = re.compile(
+    r"[\[{\-\d](?:[\s\[\]{}:,\deE.+\-]|true|false|null)*"
+    r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul)?"
+)
 
 
 def part_of(schema: Any, key: str) -> Any:
@@ -90,6 +98,23 @@ def to_json(text: str, types: frozenset[str]) -> str:
             # quotes around a number or an object
             return to_json(value, types)
     return bare
+
+
+def begun_json(text: str, types: frozenset[str]) -> str:
+    """The beginning of that JSON, for a text that the reply's end cuts: "" where it may still
+    become one or the other."""
+    if types == {"string"}:
+        return _quoted(text)[:-1]
+    bare = text.strip()
+    word = bare.casefold()
+    words = [json.dumps(value) for name, value in _WORDS.items() if name.startswith(word)]
+    if not types or "string" in types:
+        # a text that cannot become JSON any more is a string
+        return "" if words or _MAY_BE_JSON.match(bare) else _quoted(text)[:-1]
+    if words:
+        return words[0][: len(word)]
+    outside = _STRINGS.sub("", bare)
+    return bare if _LIKE_JSON.fullmatch(outside) else ""
 
 
 def _quoted(text: str) -> str:
