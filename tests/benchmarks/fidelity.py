@@ -18,8 +18,8 @@ from headstart.core.requests import PromptMessage
 from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
-from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.template import TemplateError, choose
+from headstart.engine.token_finder import TokenFinder
 from tests.benchmarks.fit import add_fit
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.prefix import wide

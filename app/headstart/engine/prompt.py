@@ -22,11 +22,11 @@ from headstart.core.rgb import DecodeImage, Rgb, no_images
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import NO_TOOLS, Tools
 from headstart.engine.decoder import Decoder, SpecialToken
-from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat
 from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import ChatTemplate
 from headstart.engine.text_memory import TextMemories
+from headstart.engine.token_finder import TokenFinder
 from headstart.engine.tool_prompts import ToolPrompts
 
 # private-use characters; text that really contains them loses only them. The second cuts plain text
