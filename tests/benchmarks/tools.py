@@ -24,6 +24,7 @@ from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.core.tools import NO_TOOLS, Choosing, ToolChoice, Tools, ToolSpec
 from headstart.engine.local import LocalGenerator
 from headstart.engine.markup.tool_calls.lark import call_grammar
+from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.engine.template import choose
@@ -34,11 +35,12 @@ from tests.benchmarks.report import Report, json_path
 from tests.models.llama_source import templates
 from tests.support.byte_decoder import byte_encoder
 from tests.support.cut_calls import faults, pushed, replies
+from tests.support.foreign_places import PAIRS, PLACES, Asked, control_tokens, cuts
 from tests.support.run_calls import DIALECTS, ended, runs
 from tests.support.tool_forms import READ, RUN, grammar_of, read, schema_of, shapes, walks
 from tests.support.tool_sessions import Session
 
-WALKS, STEPS, PAIRS = 100, 8, 9
+WALKS, STEPS, TIMES = 100, 8, 9
 # tools and keys of the largest list that a client sends
 TOOLS, KEYS = 25, 9
 
@@ -160,6 +162,30 @@ def _off(report: Report) -> None:
     report.add("tools_off_cost", sum(differ()), "0", f"{len(templates())} templates")
 
 
+def _foreign(report: Report) -> None:
+    """Each control token of each template in each place of a stranger's text, also in two halves:
+    those that come out as tokens."""
+    found = prompts = 0
+
+    def count(encoder: PromptEncoder, plain: list[int] | None, asked: Asked) -> int:
+        tokens = control_tokens(encoder, asked) or []
+        return max(0, len(tokens) - len(plain or []))
+
+    for source in templates().values():
+        encoder = byte_encoder(source, ["<think>", "</think>"])
+        marks = tuple(encoder.control.values())
+        for place in PLACES.values():
+            plain = control_tokens(encoder, place("zq"))
+            found += sum(count(encoder, plain, place(f"zq{mark}")) for mark in marks)
+            prompts += len(marks)
+        for pair in PAIRS.values():
+            plain = control_tokens(encoder, pair("zq", "qz"))
+            halves = [one for mark in (marks[0], "<think>", marks[-1]) for one in cuts(mark)]
+            found += sum(count(encoder, plain, pair(*one)) for one in halves)
+            prompts += len(halves)
+    report.add("foreign_text_control_tokens", found, "0", f"{prompts:,} prompts")
+
+
 def _forced(report: Report) -> None:
     """The time of a call that drafts its own forced text, against the same call without drafts."""
     tools = Tools((READ,), ToolChoice(Choosing.NAMED, READ.name), several=False)
@@ -188,12 +214,12 @@ def _forced(report: Report) -> None:
         for _ in range(4):
             # costs are learned
             spent(drafts)
-        pairs = [(spent(Speculation(enabled=False)), spent(drafts)) for _ in range(PAIRS)]
+        pairs = [(spent(Speculation(enabled=False)), spent(drafts)) for _ in range(TIMES)]
         generator.close()
     ratios = [plain / drafted for plain, drafted in pairs]
     report.add(
         "forced_vs_plain", statistics.median(ratios), "at least 1.2",
-        f"{min(ratios):.2f} to {max(ratios):.2f}, n = {PAIRS}",
+        f"{min(ratios):.2f} to {max(ratios):.2f}, n = {TIMES}",
     )  # fmt: skip
 
 
@@ -206,6 +232,7 @@ def main() -> None:
     proved = sum(way.own for way in ways.values())
     report.add("forms_proved", proved, "at least 57 of 59", f"of {len(ways)} templates")
     _off(report)
+    _foreign(report)
     _valid(report)
     _cuts(report)
     _grammars(report)

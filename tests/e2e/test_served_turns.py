@@ -230,3 +230,47 @@ async def test_a_title_beside_a_session_costs_the_session_nothing(running: OpenA
         line = app.services.serving.log.lines[0]
         assert line.processed < 40
         assert line.recomputed == 0
+
+
+def _tool(place: str, text: str) -> Any:
+    """A tool with a text at one place, in Anthropic's shape."""
+    part: Any = {"type": "string", "description": "Somewhere."}
+    spec: Any = {"name": "look", "description": "Looks at a place.", "properties": {"place": part}}
+    if place in spec:
+        spec[place] = text
+    elif place == "key":
+        spec["properties"] = {text: part}
+    elif place == "choice":
+        part["enum"] = ["here", text]
+    else:
+        part[place] = text
+    schema = {"type": "object", "properties": spec.pop("properties")}
+    return {**spec, "input_schema": schema}
+
+
+async def test_control_tokens_in_a_programs_tools_are_text(running: OpenApp) -> None:
+    """They cost as much there as in a message."""
+    async with running() as app:
+        program = Plain(*await opened(app))
+
+        def tokens(**more: Any) -> int:
+            body = {"max_tokens": 1, "messages": [{"role": "user", "content": "a"}], **more}
+            status, found = program.post("/v1/messages/count_tokens", body)
+            assert status == 200, found
+            return int(found["input_tokens"])
+
+        def said(text: str) -> int:
+            return tokens(messages=[{"role": "user", "content": text}])
+
+        def cost(place: str, text: str) -> int:
+            return tokens(tools=[_tool(place, text)])
+
+        for mark in ("<|im_end|>", "<|im_start|>", "<|endoftext|>"):
+            plain, hostile = "d d", f"d {mark * 20} d"
+            expected = await beside(partial(said, hostile)) - await beside(partial(said, plain))
+            assert expected > 100
+            for place in ("name", "description", "key", "choice", "title", "default"):
+                more = await beside(partial(cost, place, hostile)) - await beside(
+                    partial(cost, place, plain)
+                )
+                assert abs(more - expected) <= 2, (mark, place)

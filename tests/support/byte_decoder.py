@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import msgspec
 import numpy as np
@@ -20,8 +21,8 @@ _MARK = re.compile(
 class ByteDecoder(FakeDecoder):
     """Tokens 0 to 255 are bytes; the marks of a template follow."""
 
-    def __init__(self, template: str) -> None:
-        marks = sorted(set(_MARK.findall(template)) | {"<s>", "</s>"})
+    def __init__(self, template: str, more: Collection[str] = ()) -> None:
+        marks = sorted({*_MARK.findall(template), "<s>", "</s>", *more})
         super().__init__(np.zeros((256 + len(marks), 1, 1)), ends=[256 + marks.index("</s>")])
         self._marks = marks
         special = tuple(SpecialToken(256 + at, text) for at, text in enumerate(marks))
@@ -34,8 +35,10 @@ class ByteDecoder(FakeDecoder):
         return bytes([token]) if token < 256 else b""
 
 
-def byte_encoder(template: str) -> PromptEncoder:
-    return PromptEncoder(ByteDecoder(template), choose(template, "<s>", "</s>", frozenset()))
+def byte_encoder(template: str, more: Collection[str] = ()) -> PromptEncoder:
+    """`more`: further control tokens of the vocabulary."""
+    chosen = choose(template, "<s>", "</s>", frozenset())
+    return PromptEncoder(ByteDecoder(template, more), chosen)
 
 
 def reply_tokens(encoder: PromptEncoder, raw: str) -> list[int]:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from headstart.core.chats.values import Role
 from headstart.core.requests import GenerationRequest, PromptCall, PromptMessage, ToolRole
 from headstart.core.tools import call_id
+from headstart.engine.foreign import bare
 from headstart.engine.markup.tool_calls.forms import CallForm
 from headstart.engine.markup.tool_calls.layout import behind_header
 from headstart.engine.markup.tool_calls.reader import CallReader
@@ -245,6 +246,7 @@ def calls_end(text: str, form: CallForm, names: Sequence[str]) -> int:
 
 def _value(call: PromptCall) -> tuple[str, Any]:
     try:
-        return call.name, json.loads(call.arguments, strict=False)
+        # a mark may be spelled with escapes, too
+        return call.name, json.loads(bare(call.arguments), strict=False)
     except (ValueError, RecursionError):
         return call.name, call.arguments

@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptImage, PromptMessage
+from headstart.core.requests import PromptCall, PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import NO_TOOLS, Tools
 from headstart.engine.decoder import Decoder, SpecialToken
+from headstart.engine.foreign import CUT, GUARD, IMAGE, Foreign, Guard, bare
 from headstart.engine.markup.formats import ReplyFormat
 from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import ChatTemplate
@@ -29,12 +30,6 @@ from headstart.engine.text_memory import TextMemories
 from headstart.engine.token_finder import TokenFinder
 from headstart.engine.tool_prompts import ToolPrompts
 
-# private-use characters; text that really contains them loses only them. The second cuts plain text
-# where a tokenizer would otherwise match a token in it
-GUARD, CUT = "\ue0f7", "\ue0f8"
-# on both sides of an image's digest
-IMAGE = "\ue0f9"
-_GUARDS = str.maketrans({GUARD: None, CUT: None, IMAGE: None})
 _MARKUP = re.compile(r"\W.*\W|\S*[<\[|].*", re.DOTALL)
 # texts from this length on are worth keeping with their tokens: tokenizing one takes 15 ms or more
 LONG_TEXT = 16_000
@@ -54,7 +49,6 @@ class PromptEncoder:
         self._template = template
         # texts with their tokens, and calls as they were written
         self.texts = TextMemories(self._recall)
-        self.tools = ToolPrompts(lambda: self.texts.own.calls)
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
         self._words = {
@@ -62,6 +56,8 @@ class PromptEncoder:
         }
         self._special.update(self._words)
         self._finder = TokenFinder(self._special)
+        self._guard = Guard(self._special)
+        self.tools = ToolPrompts(lambda: self.texts.own.calls, self._guard.value)
         # every token that counts as markup, by id
         self.control = {token.id: token.text for token in self._special.values()}
         # the tokens that are marks of this model's reply format
@@ -126,19 +122,22 @@ class PromptEncoder:
         return [
             msgspec.structs.replace(
                 message,
-                text=self._marks(message) + self.guard(message.text),
+                text=Foreign(self._marks(message) + self.guard(message.text), self._guard),
                 reasoning=self.guard(message.reasoning),
-                calls=tuple(
-                    msgspec.structs.replace(call, arguments=self.guard(call.arguments))
-                    for call in message.calls
-                ),
+                name=self.guard(message.name),
+                calls=tuple(map(self.safe_call, message.calls)),
             )
             for message in messages
         ]
 
+    def safe_call(self, call: PromptCall) -> PromptCall:
+        """A call with guards, as those of prompts."""
+        name, arguments = self.guard(call.name), self.guard(call.arguments)
+        return msgspec.structs.replace(call, name=name, arguments=arguments)
+
     def as_written(self, tokens: Sequence[int]) -> str:
         """Generated tokens as a rendered prompt has them: control tokens, and guarded text."""
-        found, run = [], list[int]()
+        found, run = list[str](), list[int]()
         for token in (*tokens, None):
             if token is not None and token not in self.control:
                 run.append(token)
@@ -171,7 +170,7 @@ class PromptEncoder:
     def encode(self, rendered: str) -> list[int]:
         """Token ids of a rendered prompt, after the model's begin token if it wants one."""
         tokens: list[int] = []
-        pieces = self._finder.split(rendered)
+        pieces = self._split(rendered)
         for index, piece in enumerate(pieces):
             if index % 2:
                 tokens.append(self._special[piece].id)
@@ -181,7 +180,7 @@ class PromptEncoder:
             if index + 1 < len(pieces) and self._special[pieces[index + 1]].strip_left:
                 piece = piece.rstrip()
             # texts, and between them the digests of images
-            for count, part in enumerate(piece.replace(GUARD, "").split(IMAGE)):
+            for count, part in enumerate(self._plain(piece).split(IMAGE)):
                 if count % 2:
                     tokens.extend(self._seen(part) or ())
                 elif part:
@@ -199,7 +198,7 @@ class PromptEncoder:
         Returns the texts between control tokens, with their tokens, where tokenizing them would
         give others.
         """
-        head = self._finder.split(rendered)[-1].replace(GUARD, "").split(IMAGE)[-1]
+        head = self._plain(self._split(rendered)[-1]).split(IMAGE)[-1]
         other, run = [], list[int]()
         for token in (*tokens, None):
             if token is not None and token not in self.control:
@@ -207,7 +206,7 @@ class PromptEncoder:
                 continue
             written = b"".join(self.decoder.piece(each) for each in run)
             try:
-                text = self.guard(written.decode()).replace(GUARD, "")
+                text = self._plain(self.guard(written.decode()))
             except UnicodeDecodeError:
                 # half a character, or an invalid one: decoding does not give the same text back
                 text = ""
@@ -222,12 +221,26 @@ class PromptEncoder:
 
     def long_texts(self, rendered: str) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The long texts of a rendered prompt that was encoded, with their tokens."""
-        for piece in self._finder.split(rendered)[::2]:
+        for piece in self._split(rendered)[::2]:
             if len(piece) >= LONG_TEXT:
-                for text in piece.replace(GUARD, "").split(IMAGE)[::2]:
+                for text in self._plain(piece).split(IMAGE)[::2]:
                     known = self.texts.get(text)
                     if known is not None and len(text) >= LONG_TEXT:
                         yield text, known
+
+    def _split(self, rendered: str) -> list[str]:
+        """Text and control tokens alternating."""
+        pieces = self._finder.split(rendered)
+        if GUARD not in rendered:
+            return pieces
+        # a token of one letter has no place inside for a guard: it stands behind
+        found = pieces[:1]
+        for mark, text in zip(pieces[1::2], pieces[2::2], strict=True):
+            if len(mark) == 1 and text.startswith(GUARD):
+                found[-1] += mark + text
+            else:
+                found += (mark, text)
+        return found
 
     def count(self, text: str, keep: bool = True) -> int:
         """Number of tokens of a text inside a prompt. `keep`: it is counted again soon, for the
@@ -263,16 +276,22 @@ class PromptEncoder:
     def _spelled(self, text: str) -> tuple[int, ...] | None:
         return self.texts.spelled(self.digest(text)) if self.texts.any_spelled else None
 
-    def guard(self, text: str) -> str:
+    def guard(self, text: str) -> Foreign:
         """`text` with guards in its control tokens, so that they stay plain text in a rendered
         prompt."""
-        if GUARD in text or CUT in text or IMAGE in text:
-            text = text.translate(_GUARDS)
+        return self._guard.text(text)
+
+    def _plain(self, text: str) -> str:
+        """A text between control tokens as it is tokenized: without guards, and cut where the
+        tokenizer would match a word that is one of them."""
+        if GUARD not in text:
+            return text
+        text = bare(text)
         pieces, at = [], 0
         for start, end in self._finder.find(text):
-            cut = CUT if text[start:end] in self._words else GUARD
-            pieces += [text[at : start + 1], cut]
-            at = start + 1
+            if text[start:end] in self._words:
+                pieces += [text[at : start + 1], CUT]
+                at = start + 1
         return "".join([*pieces, text[at:]])
 
 

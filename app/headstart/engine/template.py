@@ -25,6 +25,7 @@ from headstart.core.requests import (
 from headstart.core.settings.schema import THINKING, Thinking
 from headstart.core.told import Told, told
 from headstart.core.tools import ToolSpec
+from headstart.engine.foreign import Safe, joined, unchanged
 from headstart.engine.markup.formats import ReplyFormat, format_of
 from headstart.engine.markup.tool_way import PLAIN_WAY, CallWay
 from headstart.engine.sandbox import rendering
@@ -122,15 +123,17 @@ class ChatTemplate(Struct, frozen=True):
         thinking: Thinking = "auto",
         tools: Sequence[ToolSpec] = (),
         way: CallWay = PLAIN_WAY,
+        safe: Safe = unchanged,
     ) -> str:
         """The prompt as text, up to the start of the assistant's reply; raises TemplateError.
 
-        `way`: how calls are given to the template.
+        `way`: how calls are given to the template. `safe` makes the texts of tools and calls safe;
+        those of messages are so already.
         """
-        told_so = self._told(nearest(thinking, self.efforts)) | self._offered(tools)
+        told_so = self._told(nearest(thinking, self.efforts)) | self._offered(tools, safe)
         given = _merged(messages) if self.merges else messages
         try:
-            return self._call(given, told_so, way)
+            return self._call(given, told_so, (way, safe))
         except RecursionError as error:
             raise TemplateError("it calls itself without end") from error
         except jinja2.TemplateError as error:
@@ -139,27 +142,31 @@ class ChatTemplate(Struct, frozen=True):
                 raise TemplateError(f"{error}" or type(error).__name__) from error
             # many templates want a question first, and an answer after each
             with _as_template_error():
-                return self._call(turns, told_so, way)
+                return self._call(turns, told_so, (way, safe))
         except Exception as error:
             # a template is untrusted code: any exception is its own fault
             raise TemplateError(f"{error}" or type(error).__name__) from error
 
-    def _offered(self, tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    def _offered(self, tools: Sequence[ToolSpec], safe: Safe) -> dict[str, Any]:
         """The template's variables for tools."""
         if not tools:
             # a copy: templates may change lists
             return {
                 name: [] if value == [] else value for name, value in _TOOLS[self.tools].items()
             }
-        given = given_tools(tools)
+        given = given_tools(tools, safe)
         as_text = {"functions", "xml_tools"} & self._variables
-        return {"tools": given} | dict.fromkeys(as_text, json.dumps(given, ensure_ascii=False))
+        text = safe(json.dumps(given_tools(tools), ensure_ascii=False)) if as_text else ""
+        return {"tools": given} | dict.fromkeys(as_text, text)
 
     def _call(
-        self, messages: Sequence[PromptMessage], told_so: dict[str, Any], way: CallWay
+        self,
+        messages: Sequence[PromptMessage],
+        told_so: dict[str, Any],
+        calling: tuple[CallWay, Safe],
     ) -> str:
         values = {
-            "messages": [self._given(message, way) for message in messages],
+            "messages": [self._given(message, *calling) for message in messages],
             "add_generation_prompt": True,
             "bos_token": self.begin_text,
             "eos_token": self.end_text,
@@ -173,14 +180,14 @@ class ChatTemplate(Struct, frozen=True):
         check_prompt(prompt, texts + calls + len(str(told_so.get("tools", ""))))
         return prompt
 
-    def _given(self, message: PromptMessage, way: CallWay) -> dict[str, Any]:
+    def _given(self, message: PromptMessage, way: CallWay, safe: Safe) -> dict[str, Any]:
         content = [{"type": "text", "text": message.text}] if self.lists else message.text
         given: dict[str, Any] = {"role": message.role.value, "content": content}
         if message.reasoning:
             # each template uses one of these names, and keeps or drops the reasoning itself
             given["reasoning_content"] = given["thinking"] = message.reasoning
         if message.calls:
-            given["tool_calls"] = given_calls(message.calls, way.as_text)
+            given["tool_calls"] = given_calls(message.calls, way.as_text, safe)
             if way.null and not message.text:
                 given["content"] = None
         if message.role is ToolRole.TOOL:
@@ -328,7 +335,7 @@ def _in_turns(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
         if one.role is Role.ASSISTANT and (last is None or last.role is Role.SYSTEM):
             found.append(PromptMessage(Role.USER, "", f"before {one.key}"))
         elif last is not None and last.role is one.role and not _of_tools(last, one):
-            text = f"{last.text}\n\n{one.text}"
+            text = joined((last.text, "\n\n", one.text))
             images = last.images + one.images
             found[-1] = msgspec.structs.replace(last, text=text, key=one.key, images=images)
             continue
@@ -348,5 +355,5 @@ def _merged(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:
     if second.role is not Role.USER:
         # a chat that the model begins: the system message serves as the question
         return [PromptMessage(Role.USER, first.text, first.key), *messages[1:]]
-    text = f"{first.text}\n\n{second.text}"
+    text = joined((first.text, "\n\n", second.text))
     return [PromptMessage(second.role, text, second.key, second.reasoning), *messages[2:]]

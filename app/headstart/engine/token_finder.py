@@ -35,7 +35,7 @@ class TokenFinder:
             at = found.start()
             if at < end:
                 continue
-            size = self._longest(text, at)
+            size = self.longest(text, at)
             if size:
                 end = at + size
                 yield at, end
@@ -49,7 +49,8 @@ class TokenFinder:
         pieces.append(text[at:])
         return pieces
 
-    def _longest(self, text: str, at: int) -> int:
+    def longest(self, text: str, at: int) -> int:
+        """Length of the longest match at a position; 0 without one."""
         for head in self._heads:
             for size in self._lengths.get(text[at : at + head], ()):
                 if text[at : at + size] in self._texts:

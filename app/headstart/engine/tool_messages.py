@@ -17,6 +17,7 @@ from headstart.core.requests import (
     ToolRole,
 )
 from headstart.core.tools import ID_LENGTH, ToolSpec
+from headstart.engine.foreign import Safe, bare, unchanged
 
 _ABOUT = (
     "You can call tools. A call of a tool looks like this:\n{example}\n"
@@ -25,28 +26,33 @@ _ABOUT = (
 )
 
 
-def given_tools(specs: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+def given_tools(specs: Sequence[ToolSpec], safe: Safe = unchanged) -> list[dict[str, Any]]:
     """Tools in the form of OpenAI's API, which templates expect."""
     return [
         {
             "type": "function",
             "function": {
-                "name": spec.name,
-                "description": spec.description,
-                "parameters": spec.parameters,
+                "name": safe(spec.name),
+                "description": safe(spec.description),
+                "parameters": safe(spec.parameters),
             },
         }
         for spec in specs
     ]
 
 
-def given_calls(calls: Sequence[PromptCall], as_text: bool) -> list[dict[str, Any]]:
+def given_calls(
+    calls: Sequence[PromptCall], as_text: bool, safe: Safe = unchanged
+) -> list[dict[str, Any]]:
     """Calls in that form."""
     return [
         {
             "id": template_id(call.id),
             "type": "function",
-            "function": {"name": call.name, "arguments": _arguments(call.arguments, as_text)},
+            "function": {
+                "name": safe(call.name),
+                "arguments": _arguments(call.arguments, as_text, safe),
+            },
         }
         for call in calls
     ]
@@ -62,31 +68,34 @@ def template_id(call_id: str) -> str:
 
 def readable(text: str) -> str:
     """Arguments that are certainly an object: servers refuse a history with any other."""
-    return text if _object(text) is not None else json.dumps({"arguments": text})
+    return text if isinstance(_value(text), dict) else json.dumps({"arguments": text})
 
 
-def _arguments(text: str, as_text: bool) -> Any:
+def _arguments(text: str, as_text: bool, safe: Safe) -> Any:
     if as_text:
-        return text
-    found = _object(text)
+        return safe(text)
+    # JSON's escapes may hide a mark
+    found = _value(bare(text))
     # arguments that cannot be read are shown as they were written
-    return {"arguments": text} if found is None else found
+    return safe(found) if isinstance(found, dict) else {"arguments": safe(text)}
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _value(text: str) -> Any:
     try:
-        found = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
 
 
 def with_described_tools(
-    messages: Sequence[PromptMessage], specs: Sequence[ToolSpec], example: str
+    messages: Sequence[PromptMessage],
+    specs: Sequence[ToolSpec],
+    example: str,
+    safe: Safe = unchanged,
 ) -> list[PromptMessage]:
     """The tools in the system message, for a template that shows none. `example`: a call as the
     model is to write it."""
-    lines = (json.dumps(tool, ensure_ascii=False) for tool in given_tools(specs))
+    lines = (safe(json.dumps(tool, ensure_ascii=False)) for tool in given_tools(specs))
     about = "\n".join((_ABOUT.replace("{example}", example), *lines))
     if messages and messages[0].role is Role.SYSTEM:
         first = messages[0]

@@ -10,6 +10,7 @@ from headstart.core.requests import PromptMessage
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import Tools
 from headstart.engine.call_memory import CallMemory, digest
+from headstart.engine.foreign import Safe, unchanged
 from headstart.engine.markup.tool_way import ToolPrompt
 from headstart.engine.template import ChatTemplate, TemplateError
 from headstart.engine.tool_messages import as_text, with_described_tools
@@ -17,10 +18,12 @@ from headstart.engine.tool_probe import NO_CALLS, probe
 
 
 class ToolPrompts:
-    """`calls` gives the present audience's calls as the model wrote them."""
+    """`calls` gives the present audience's calls as the model wrote them. `safe` makes the texts of
+    tools safe."""
 
-    def __init__(self, calls: Callable[[], CallMemory]) -> None:
+    def __init__(self, calls: Callable[[], CallMemory], safe: Safe = unchanged) -> None:
         self._calls = calls
+        self._safe = safe
         # templates that raised at the calls or tools of a prompt
         self._refused: set[ChatTemplate] = set()
 
@@ -57,11 +60,11 @@ class ToolPrompts:
 
         def own(some: Sequence[PromptMessage]) -> str:
             if not way.lists:
-                some = with_described_tools(some, tools.specs, way.shown)
-            return template.render(some, thinking, tools.specs, way.way)
+                some = with_described_tools(some, tools.specs, way.shown, self._safe)
+            return template.render(some, thinking, tools.specs, way.way, self._safe)
 
         def plain(some: Sequence[PromptMessage]) -> str:
-            described = with_described_tools(some, tools.specs, NO_CALLS.shown)
+            described = with_described_tools(some, tools.specs, NO_CALLS.shown, self._safe)
             return template.render(as_text(described), thinking)
 
         if way.own:

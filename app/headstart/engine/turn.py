@@ -277,7 +277,7 @@ class Turn:
         request, encoder = self._request, self._encoder
         if not stream.calls or not request.tools or request.reply_so_far:
             return
-        calls = numbered(request, [(name, encoder.guard(given)) for name, given in stream.calls])
+        calls = tuple(map(encoder.safe_call, numbered(request, stream.calls)))
         text, reasoning = encoder.guard(stream.text), encoder.guard(stream.reasoning)
         raw = encoder.as_written(tokens)
         seen = encoder.seen(self._fitting.kept, request.thinking, request.tools)

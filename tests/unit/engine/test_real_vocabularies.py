@@ -16,6 +16,7 @@ from headstart.engine.prompt import PromptEncoder
 from headstart.engine.template import choose
 from tests.models.around import make_around
 from tests.models.llama_source import templates
+from tests.support.foreign_places import PLACES, control_tokens
 
 PAIRS = {
     "gemma-4": "google-gemma-4-31B-it",
@@ -59,6 +60,16 @@ def test_control_tokens_in_a_question_are_words(encoder: PromptEncoder) -> None:
     text = b"".join(encoder.decoder.piece(token) for token in hostile).decode()
     for word in encoder.control.values():
         assert word in text
+
+
+def test_control_tokens_of_a_stranger_are_words_in_every_place(encoder: PromptEncoder) -> None:
+    """Each that the template uses, and some of the others."""
+    rest = sorted(set(encoder.control.values()) - encoder.form.marks.keys())
+    words = [*encoder.form.marks, *rest[:: max(1, len(rest) // 40)]]
+    for place, make in PLACES.items():
+        asked = make(f"zq{' '.join(words)}")
+        found = control_tokens(encoder, asked)
+        assert found == control_tokens(encoder, make("zq")), place
 
 
 def test_what_the_template_writes_is_tokens(encoder: PromptEncoder) -> None:

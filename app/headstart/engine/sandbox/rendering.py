@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import json
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
@@ -26,6 +25,7 @@ import jinja2.visitor
 from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.utils import Namespace
 
+from headstart.engine.foreign import Foreign, fenced, joined, made_of
 from headstart.engine.sandbox.budget import TooMuch, charge, counting, step, tick
 from headstart.engine.sandbox.costs import check_call, cost_of, holds, is_free
 from headstart.engine.sandbox.sizes import (
@@ -38,6 +38,15 @@ from headstart.engine.sandbox.sizes import (
     counted,
     kept,
     stored,
+)
+from headstart.engine.sandbox.texts import (
+    FORMS,
+    as_string,
+    called,
+    concatenated,
+    join,
+    text_of,
+    to_json,
 )
 
 # steps that a macro call costs
@@ -178,7 +187,7 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
                 charge(waiting)
                 waiting = 0
         charge(sum(map(len, texts)))
-        return "".join(texts)
+        return joined(texts)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> jinja2.nodes.Template:
         tree = _Limits().visit(super()._parse(source, name, filename))
@@ -221,7 +230,11 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
             check_format(left, right if isinstance(right, tuple) else (right,))
         else:
             check_product(left, right)
-        return kept(super().call_binop(context, operator, left, right))
+        if operator == "+" and isinstance(left, str) and isinstance(right, str):
+            return kept(joined((left, right)))
+        if operator == "%" and not isinstance(left, Foreign):
+            right = tuple(map(fenced, right)) if isinstance(right, tuple) else fenced(right)
+        return kept(made_of(left, operator, (), super().call_binop(context, operator, left, right)))
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
         wrapped = super().wrap_str_format(value)
@@ -230,7 +243,7 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
         def checked(*given: Any, **named: Any) -> str:
             check_call(value, given, named)
-            return wrapped(*given, **named)
+            return called(wrapped, value, given, named)  # type: ignore[no-any-return]
 
         return checked
 
@@ -239,7 +252,8 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
         check_call(__obj, args, kwargs)
         if isinstance(__obj, LoopContext) and args:
             args = (_counted(args[0]), *args[1:])
-        return kept(super().call(__context, __obj, *args, **kwargs))
+        call = functools.partial(super().call, __context, __obj)
+        return kept(called(call, __obj, args, kwargs))
 
 
 @functools.cache
@@ -252,7 +266,9 @@ def environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
         optimized=False,
         finalize=_shown,
     )
-    made.filters["tojson"] = _tojson
+    made.filters["tojson"] = to_json
+    made.filters["join"] = join
+    made.filters["string"] = as_string
     for name, used in made.filters.items():
         made.filters[name] = _guarded(name, used)
     for name, test in made.tests.items():
@@ -264,7 +280,7 @@ def environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
     made.globals[_KEPT] = kept
     made.globals[_STEP] = _step
     made.globals[_COUNTED] = _counted
-    made.globals[_JOINED] = _joined
+    made.globals[_JOINED] = concatenated
     return made
 
 
@@ -297,25 +313,13 @@ def _counted(values: Any) -> Any:
     return _Counted(values) if hasattr(type(values), "__len__") else counted(values)
 
 
-def _joined(*values: Any) -> str:
-    """The `~` operator for any number of values."""
-    for value in values:
-        check_written(value)
-    texts = [str(value) for value in values]
-    charge(max(map(_widest, texts)) * sum(map(len, texts)))
-    return kept("".join(texts))  # type: ignore[no-any-return]
-
-
-def _widest(text: str) -> int:
-    return 1 if text.isascii() else 4
-
-
 @jinja2.pass_context
 def _shown(_context: Context, value: Any) -> Any:
     """Check a value on its way into the output."""
-    if not isinstance(value, str):
-        check_written(value)
-    return value
+    if isinstance(value, str):
+        return value
+    check_written(value)
+    return text_of(value) if isinstance(value, list | tuple | dict) else value
 
 
 def _guarded(name: str, used: Callable[..., Any]) -> Callable[..., Any]:
@@ -331,7 +335,9 @@ def _guarded(name: str, used: Callable[..., Any]) -> Callable[..., Any]:
         if holding and isinstance(value, Iterator):
             value = list(stored(value))
         cost(value, [*rest], named)
-        made = used(*first, value, *rest, **named)
+        if not isinstance(value, Foreign) and name in FORMS:
+            rest = tuple(map(fenced, rest))
+        made = made_of(value, name, (*rest, *named.values()), used(*first, value, *rest, **named))
         return made if free and type(made) is not int else kept(made)
 
     return guarded
@@ -355,8 +361,3 @@ def _strftime_now(form: str) -> str:
     if len(form) > _LONGEST_TIME:
         raise TooMuch("the form of the date is too long")
     return datetime.datetime.now().astimezone().strftime(form)
-
-
-def _tojson(value: Any, indent: int | None = None, **_: Any) -> str:
-    # Jinja's own filter escapes HTML, a form that no model was trained on
-    return json.dumps(value, ensure_ascii=False, indent=indent)

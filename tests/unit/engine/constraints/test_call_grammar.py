@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import jsonschema
@@ -10,7 +11,7 @@ import pytest
 
 from headstart.core.tools import ToolSpec
 from headstart.engine.constraints.grammar import TokenGrammar
-from headstart.engine.markup.tool_calls.lark import call_grammar
+from headstart.engine.markup.tool_calls.lark import call_grammar, named_grammar
 from tests.support.tool_forms import RUN, grammar_of, read, schema_of, shapes, walks
 
 
@@ -124,3 +125,23 @@ def test_a_schema_with_many_keys_stays_small() -> None:
     assert len(text) < 300_000
     matcher = LLMatcher(LLTokenizer("byte"), LLMatcher.grammar_from_lark(text), log_level=0)
     assert not matcher.is_error(), matcher.get_error()
+
+
+@pytest.mark.parametrize("name", sorted(shapes()))
+def test_names_of_a_stranger_are_no_tokens(name: str) -> None:
+    way, layout, _ = shapes()[name]
+    schema = {"type": "object", "properties": {"~mark~": {"type": "string"}}}
+    tool = ToolSpec("~mark~", "", json.dumps(schema))
+
+    def pieces(text: str) -> list[str | int]:
+        """`~mark~` is the token 7, as are marks that a name would make of the form's own text."""
+        marked = re.sub(r"[<\[/]*~mark~[>\]]*", "\0", text)
+        return [7 if one == "\0" else one for one in re.split("(\0)", marked) if one]
+
+    assert 7 in pieces("</~mark~>")
+    if way.form.header:
+        grammar = named_grammar(layout, tool, pieces)
+    else:
+        grammar = call_grammar(layout, (tool,), pieces)
+    assert "~mark~" in grammar
+    assert "<[7]>" not in grammar

@@ -64,18 +64,23 @@ class _Writer:
             ]
         return " ".join(found)
 
+    def named(self, text: str, gap: str, name: str) -> str:
+        """The same with a stranger's name in its gaps, which is no token."""
+        quoted = f" {_quoted(name)} " if name else " "
+        return quoted.join(self.literal(part) for part in text.split(gap)).strip()
+
     def rule(self, name: str, body: str) -> str:
         self.rules[name] = body
         return name
 
-    def until(self, name: str, end: str) -> str:
-        """Any text up to `end`, and `end`."""
+    def until(self, name: str, end: str, key: str = "") -> str:
+        """Any text up to `end`, and `end`, with `key` in its gaps."""
         pieces = list(self._pieces(end))
         first = pieces[0] if pieces else ""
         if isinstance(first, int):
-            return f"{self.rule(f'{name}_any', '/(?s:.*)/')} {self.literal(end)}"
-        self.rule(f"{name}_any[lazy]", f"/(?s:.*){_escaped(first)}/")
-        return f"{name}_any {self.literal(end.removeprefix(first))}".strip()
+            return f"{self.rule(f'{name}_any', '/(?s:.*)/')} {self.named(end, KEY, key)}"
+        self.rule(f"{name}_any[lazy]", f"/(?s:.*){_escaped(first.replace(KEY, key))}/")
+        return f"{name}_any {self.named(end.removeprefix(first), KEY, key)}".strip()
 
     def text(self) -> str:
         return "\n".join(f"{name}: {body}" for name, body in self.rules.items())
@@ -113,7 +118,7 @@ def named_grammar(layout: Layout, spec: ToolSpec, pieces: Pieces) -> str:
         start, body = layout.middle, _object(writer, "a", schema, schema)
     else:
         start, body = layout.name_end, _tagged(writer, layout, "t", schema)
-    start = writer.literal(behind_header(start).replace(NAME, spec.name))
+    start = writer.named(behind_header(start), NAME, spec.name)
     parts = filter(None, (start, body, writer.literal(layout.after)))
     return f"start: {' '.join(parts)}\n{writer.text()}"
 
@@ -124,7 +129,7 @@ def _call(writer: _Writer, layout: Layout, number: int, spec: ToolSpec) -> str:
         arguments = _object(writer, f"a{number}", spec.parameters, spec.parameters)
         parts = (name, writer.literal(layout.middle), arguments)
     else:
-        start = writer.literal(layout.name_end.replace(NAME, spec.name))
+        start = writer.named(layout.name_end, NAME, spec.name)
         parts = (name, start, _tagged(writer, layout, f"t{number}", spec.parameters))
     return writer.rule(f"call{number}", " ".join(filter(None, parts)))
 
@@ -198,16 +203,17 @@ def _argument(
         # the tag has the type
         lead = lead.replace("number", "number" if types <= {"integer", "number"} else min(types))
     head = f"{writer.literal(layout.key)} {_quoted(key)} {writer.literal(lead)}"
-    end = layout.value_end.replace(KEY, key)
+    end = layout.value_end
     if layout.separator:
         return f"{head} {_own_value(writer, layout, f'{name}_v', part, schema)}"
     choices = part.get("enum") if isinstance(part, Mapping) else None
     if types == {"string"} and isinstance(choices, list):
-        return f"{head} ({_choices(choices, '')}) {writer.literal(end)}"
+        return f"{head} ({_choices(choices, '')}) {writer.named(end, KEY, key)}"
     nested = KEY in layout.value_end and types & {"array", "object"}
     if is_text or nested:
-        return f"{head} {writer.until(name, end)}"
-    return f"{head} {_value(writer, f'{name}_v', part, schema)} {writer.literal(end)}"
+        return f"{head} {writer.until(name, end, key)}"
+    value = _value(writer, f"{name}_v", part, schema)
+    return f"{head} {value} {writer.named(end, KEY, key)}"
 
 
 def _own_value(writer: _Writer, layout: TagLayout, name: str, part: Any, root: Any) -> str:
