@@ -8,6 +8,8 @@ import contextlib
 import ctypes
 import sys
 
+from headstart.core.c_library import c_library
+
 # blocks small enough for malloc to take from the heap instead of mapping each one
 _BLOCK, _BLOCKS = 96 << 10, 256
 
@@ -17,7 +19,7 @@ def reserve_heap() -> None:
     if sys.platform != "linux":
         return
     with contextlib.suppress(OSError, AttributeError):
-        libc = ctypes.CDLL(None)
+        libc = c_library()
         libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
         libc.free.argtypes = (ctypes.c_void_p,)
         blocks = [libc.malloc(_BLOCK) for _ in range(_BLOCKS)]

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from headstart.core.models.ref import ModelRef
-from headstart.engine.backends.llama_cpp import library as llama_library
+from headstart.engine.backends.llama_cpp.exports import exported
 from tests.support.changing_child import HOW, WHEN
 
-GUARDED = hasattr(llama_library.ggml(), "headstart_lost_mappings")
+GUARDED = exported("headstart_lost_mappings") is not None
 # what takes pages of a mapped file away
 CUTS = ("emptied", "cut", "cut a little")
 LOST = "was cut, emptied or became unreachable"

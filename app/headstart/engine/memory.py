@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import sys
 from pathlib import Path
 
 import psutil
 
+from headstart.core.c_library import c_library
 from headstart.core.models.fit import Memory
 
 # memory is short below this many bytes, or below this share of the total
@@ -38,7 +38,7 @@ def give_back() -> None:
     if sys.platform == "linux":
         # musl has no such function
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
+            c_library().malloc_trim(0)
 
 
 def _limit(root: Path) -> tuple[int, int] | None:

@@ -207,10 +207,10 @@ def secrets_in(values: Iterable[str]) -> list[str]:
 def _adopt_orphans() -> None:
     """Linux: children of ended servers become this process's, which can then end them."""
     if sys.platform == "linux":
-        import ctypes
+        from headstart.core.c_library import c_library
 
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+            c_library().prctl(36, 1, 0, 0, 0)
 
 
 def _end_children() -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 import xxhash
 from msgspec import Struct
 
+from headstart.core.c_library import c_library
 from headstart.core.files import PARTIAL
 from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
 from headstart.engine.decoder import Blob
@@ -175,7 +176,7 @@ def _madvise() -> Callable[[int, int, int], int] | None:
     if sys.platform != "linux":
         return None
     try:
-        call = ctypes.CDLL(None).madvise
+        call = c_library().madvise
     except (OSError, AttributeError):
         return None
     call.argtypes, call.restype = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int], ctypes.c_int

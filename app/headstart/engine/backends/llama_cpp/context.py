@@ -6,7 +6,6 @@ Engine thread; `abort` may be set from any thread.
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from headstart.core.models.split_files import parts
 from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.cores import automatic_threads
 from headstart.engine.backends.llama_cpp.devices import cards
+from headstart.engine.backends.llama_cpp.exports import path_bytes
 from headstart.engine.backends.llama_cpp.library import (
     AbortFlag,
     forget_errors,
@@ -152,7 +152,7 @@ class LlamaContext:
         if engine.gpu_layers >= 0:
             parameters.n_gpu_layers = engine.gpu_layers
         parameters.load_mtp = self.made.layers
-        self.model = lib.llama_model_load_from_file(os.fsencode(path), parameters)
+        self.model = lib.llama_model_load_from_file(path_bytes(path), parameters)
         if not self.model:
             if stopped:
                 raise DecodeAborted

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import llama_cpp as lib
 from msgspec import Struct
 
-from headstart.engine.backends.llama_cpp.library import ggml
+from headstart.engine.backends.llama_cpp.exports import exported
 
 # values of `enum ggml_backend_dev_type`
 _CARD, _INTEGRATED = 1, 2
@@ -35,34 +35,41 @@ class Card(Struct, frozen=True):
 
 def cards() -> tuple[Card, ...]:
     """The present cards; none if this build has no backend for them."""
-    library = _library()
-    if library is None or not lib.llama_supports_gpu_offload():
+    registry = _registry()
+    if registry is None or not lib.llama_supports_gpu_offload():
         return ()
     found = []
-    for index in range(library.ggml_backend_dev_count()):
-        device = library.ggml_backend_dev_get(index)
-        kind = library.ggml_backend_dev_type(device)
+    for index in range(registry.count()):
+        device = registry.get(index)
+        kind = registry.kind(device)
         if kind not in (_CARD, _INTEGRATED):
             continue
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
-        library.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
-        name = library.ggml_backend_dev_description(device).decode("utf-8", "replace")
+        registry.memory(device, ctypes.byref(free), ctypes.byref(total))
+        name = registry.description(device).decode("utf-8", "replace")
         found.append(Card(name, kind == _INTEGRATED, total.value, free.value))
     return tuple(found)
 
 
+class _Registry(NamedTuple):
+    """ggml's functions about the devices that its backends found."""
+
+    count: Any
+    get: Any
+    kind: Any
+    memory: Any
+    description: Any
+
+
 @functools.cache
-def _library() -> Any | None:
-    """ggml's registry; None if the library is not found."""
-    library = ggml()
-    if library is None:
-        return None
-    library.ggml_backend_dev_get.restype = ctypes.c_void_p
-    library.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
-    library.ggml_backend_dev_count.restype = ctypes.c_size_t
-    library.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
-    library.ggml_backend_dev_description.argtypes = [ctypes.c_void_p]
-    library.ggml_backend_dev_description.restype = ctypes.c_char_p
-    size = ctypes.POINTER(ctypes.c_size_t)
-    library.ggml_backend_dev_memory.argtypes = [ctypes.c_void_p, size, size]
-    return library
+def _registry() -> _Registry | None:
+    """None if a library of another kind lacks one of them."""
+    device, size = ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t)
+    found = _Registry(
+        exported("ggml_backend_dev_count", ctypes.c_size_t),
+        exported("ggml_backend_dev_get", device, ctypes.c_size_t),
+        exported("ggml_backend_dev_type", ctypes.c_int, device),
+        exported("ggml_backend_dev_memory", None, device, size, size),
+        exported("ggml_backend_dev_description", ctypes.c_char_p, device),
+    )
+    return None if None in found else found

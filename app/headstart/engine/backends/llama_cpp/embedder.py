@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.engine.backends.cores import automatic_threads
+from headstart.engine.backends.llama_cpp.exports import path_bytes
 from headstart.engine.backends.llama_cpp.library import forget_errors, recent_errors
 from headstart.engine.backends.llama_cpp.vocabulary import encode
 
@@ -29,7 +30,7 @@ class LlamaEmbedder:
         self._context: Any = None
         parameters = lib.llama_model_default_params()
         parameters.n_gpu_layers = 0
-        self._model: Any = lib.llama_model_load_from_file(str(path).encode(), parameters)
+        self._model: Any = lib.llama_model_load_from_file(path_bytes(path), parameters)
         if not self._model:
             raise ModelProblem("llama-cannot-open", name=path.name, reason=recent_errors())
         self._vocab = lib.llama_model_get_vocab(self._model)

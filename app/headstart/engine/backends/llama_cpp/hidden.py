@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import llama_cpp as lib
-import llama_cpp.llama_cpp as bindings
 import numpy as np
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.heads import LAYER_INPUTS, LAYER_OUTPUT, NEXTN, NO_LAST
 from headstart.engine.backends.llama_cpp.context import LlamaContext
+from headstart.engine.backends.llama_cpp.exports import exported
 from headstart.engine.decoder import Hidden, Tap
 
 # the most tokens of a round: their logits cost little more than those of one
@@ -28,7 +28,7 @@ _VOID = ctypes.c_void_p
 _POINTER = ctypes.c_void_p
 # by name: the argument codes of the mangled name, after `_Z<length><name>` by Itanium's rules
 # (Linux, macOS), and by Microsoft's; the argument types; the result type
-_FUNCTIONS: dict[str, tuple[str, str, tuple[Any, ...], Any]] = {
+FUNCTIONS: dict[str, tuple[str, str, tuple[Any, ...], Any]] = {
     "llama_set_embeddings_layer_inp": (
         "P13llama_contextjb",
         "YAXPEAUllama_context@@I_N@Z",
@@ -89,13 +89,11 @@ _FUNCTIONS: dict[str, tuple[str, str, tuple[Any, ...], Any]] = {
 @functools.cache
 def function(name: str) -> Any:
     """One of llama.cpp's functions. Raises EnvironmentProblem if this library lacks it."""
-    itanium, microsoft, arguments, result = _FUNCTIONS[name]
-    library: Any = bindings._lib
+    itanium, microsoft, arguments, result = FUNCTIONS[name]
     for symbol in (name, f"_Z{len(name)}{name}{itanium}", f"?{name}@@{microsoft}"):
-        found = getattr(library, symbol, None)
+        found = exported(symbol, result, *arguments)
         if found is not None:
-            # a separate object: the package binds some of these with other types
-            return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(found, _VOID).value or 0)
+            return found
     raise EnvironmentProblem("heads-not-in-library", function=name)
 
 

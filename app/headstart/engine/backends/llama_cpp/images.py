@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.rgb import Rgb
 from headstart.engine import image_tokens
 from headstart.engine.backends.llama_cpp.context import LlamaContext
+from headstart.engine.backends.llama_cpp.exports import path_bytes
 from headstart.engine.backends.llama_cpp.library import forget_errors, log_callback, recent_errors
 from headstart.engine.decoder import ContextFull, DecodeAborted, ReadPixels
 
@@ -218,7 +218,7 @@ class _Chunks:
 
 
 def _open(projector: Path, model: Any, parameters: Any) -> Any:
-    return mtmd.mtmd_init_from_file(os.fsencode(projector), model, parameters)
+    return mtmd.mtmd_init_from_file(path_bytes(projector), model, parameters)
 
 
 def _text_ids(chunk: Any) -> list[int]:

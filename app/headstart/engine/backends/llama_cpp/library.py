@@ -12,10 +12,12 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import llama_cpp as lib
+
+from headstart.core.c_library import c_library
+from headstart.engine.backends.llama_cpp.exports import exported, folder, modules, path_bytes
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +48,7 @@ def _keep_large_blocks_apart() -> None:
     if sys.platform == "linux":
         # musl has no such function
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 3 << 19)
+            c_library().mallopt(_M_MMAP_THRESHOLD, 3 << 19)
 
 
 _M_MMAP_THRESHOLD = -3
@@ -54,69 +56,46 @@ _keep_large_blocks_apart()
 lib.llama_log_set(log_callback, None)
 
 
-def ggml() -> Any | None:
-    """The library with ggml's registry that llama.cpp uses; None if it is not found."""
-    folder = _folder()
-    # symbols of a library's dependencies are found through it, except on Windows
-    for name in ("*llama.*", "*ggml.*", "*ggml-base.*"):
-        for path in sorted(folder.glob(name)):
-            with contextlib.suppress(OSError, AttributeError):
-                library = ctypes.CDLL(str(path))
-                library.ggml_backend_dev_count.restype = ctypes.c_size_t
-                return library
-    return None
-
-
-def _folder() -> Path:
-    # llama_cpp looks in the same folder
-    elsewhere = os.environ.get("LLAMA_CPP_LIB_PATH")
-    return Path(elsewhere) if elsewhere else Path(lib.__file__).parent / "lib"
-
-
 def _load_backends() -> bool:
     """Load the best library for this processor, if each generation has one, and those for graphics
     cards; True if such libraries exist."""
-    folder = _folder()
-    variants = {path.stem.split("ggml-cpu-")[-1]: path for path in folder.glob("*ggml-cpu-*")}
-    library = ggml()
-    if not variants or library is None:
+    found = modules()
+    variants = {
+        path.stem.split("ggml-cpu-")[-1]: path for path in found if "ggml-cpu-" in path.stem
+    }
+    load = exported("ggml_backend_load", ctypes.c_void_p, ctypes.c_char_p)
+    load_all = exported("ggml_backend_load_all_from_path", None, ctypes.c_char_p)
+    if not variants or load is None or load_all is None:
         return False
-    library.ggml_backend_load.restype = ctypes.c_void_p
-    library.ggml_backend_load.argtypes = [ctypes.c_char_p]
     wanted = os.environ.get(VARIANT, "")
     if wanted in variants:
-        for path in sorted({*folder.glob("*ggml-*")} - {*variants.values()}):
-            if "ggml-base" not in path.name:
-                library.ggml_backend_load(os.fsencode(path))
-        if library.ggml_backend_load(os.fsencode(variants[wanted])):
+        for path in found:
+            if path not in variants.values():
+                load(path_bytes(path))
+        if load(path_bytes(variants[wanted])):
             return True
     if wanted:
         log.warning("%s=%s: one of %s", VARIANT, wanted, ", ".join(sorted(variants)))
-    library.ggml_backend_load_all_from_path.restype = None
-    library.ggml_backend_load_all_from_path.argtypes = [ctypes.c_char_p]
-    library.ggml_backend_load_all_from_path(os.fsencode(folder))
+    load_all(path_bytes(folder()))
     return True
 
 
 def _watched() -> Callable[[], int]:
     """Watch mapped files; returns the counter of those that became unreadable. A library not built
-    by this project has no such watch, and counts none (packaging/native/mapped.h)."""
-    library = ggml()
-    try:
-        assert library is not None
-        library.headstart_watch_mappings.restype = None
-        # set last, so that Python's own handler of these signals runs after it
-        library.headstart_watch_mappings()
-        library.headstart_lost_mappings.restype = ctypes.c_int
-        found: Callable[[], int] = library.headstart_lost_mappings
-        return found
-    except (AssertionError, AttributeError):
+    by this project has no such watch, and counts none (packaging/native/mapped.h); Windows lets
+    nobody cut a file that is mapped."""
+    watch, lost = exported("headstart_watch_mappings", None), exported("headstart_lost_mappings")
+    if watch is None or lost is None:
         return lambda: 0
+    # set last, so that Python's own handler of these signals runs after it
+    watch()
+    found: Callable[[], int] = lost
+    return found
 
 
 def _kernels() -> int:
     """The number of our own kernels (packaging/native/fixes.h); 0 if the library has none."""
-    number = getattr(ggml(), "headstart_kernels", None)
+    number = exported("headstart_kernels")
     return 0 if number is None else int(number())
 
 
@@ -157,8 +136,7 @@ class AbortFlag:
         # the request, and True if it waits until `release`
         self._wanted = self._held = False
         self.buffer = ctypes.create_string_buffer(2)
-        libc = ctypes.CDLL(None)
-        self.callback = ctypes.cast(libc.strlen, lib.ggml_abort_callback)
+        self.callback = ctypes.cast(c_library().strlen, lib.ggml_abort_callback)
 
     def set(self) -> None:
         # in this order: a thread in `release` at the same moment finds it set
