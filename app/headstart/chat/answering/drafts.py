@@ -52,7 +52,11 @@ class Drafts:
         engine = self._preferences.current.engine
         installed, heads = await self._models.installed(), await self._models.heads()
         whys = self._models.whys(installed)
-        found = await asyncio.to_thread(judged, target, installed, heads, whys, engine)
+        try:
+            found = await asyncio.to_thread(judged, target, installed, heads, whys, engine)
+        except (ModelProblem, OSError):
+            # its file is gone or damaged by now: loading the model reports it
+            return []
         taken = await self.automatic.key_for(target)
         return [replace(one, taken=one.key == taken) for one in found]
 

@@ -72,6 +72,8 @@ class Offering:
         self._used = ""
         # the last answer of `look`, for requests: looking at all files takes long
         self._known: ProgramModels | None = None
+        # how often it was forgotten: a look that began before says nothing of now
+        self._forgotten = 0
         broadcast.on(ModelsChanged, lambda _change: self._forget())
         broadcast.on(ModelsLoaded, lambda _change: self._forget())
         preferences.listen(
@@ -93,10 +95,11 @@ class Offering:
                 raise
             model = found.ref
         self._used = model.key
+        self._forget()
 
     async def look(self) -> ProgramModels:
         """Look at all files."""
-        settings = self._preferences.current
+        settings, before = self._preferences.current, self._forgotten
         chosen, problem = await self._chosen(settings)
         opened = [*settings.model_files, *([] if chosen is None else [chosen.key])]
         listed = await asyncio.to_thread(self._models.shelf.look, opened)
@@ -112,24 +115,22 @@ class Offering:
         if chosen is not None and first is None:
             whys = [why for one, why in unable if one.ref.key == key]
             problem = whys[0] if whys else await asyncio.to_thread(_why_not_there, chosen.path)
-        self._known = ProgramModels(
+        found = ProgramModels(
             tuple(sorted(chat, key=lambda one: one is not first)),
             first,
             problem,
             _embedders(listed),
             tuple((ServedModel("", one.ref, copies=one.copies), why) for one, why in unable),
         )
-        return self._known
+        if before == self._forgotten:
+            self._known = found
+        return found
 
     async def listed(self) -> list[ServedModel]:
         """The models that a request may name, embedding models last."""
         found = await self.look()
         by_name = self._by_name
         return [*found.listed(by_name), *found.listed_embedders(by_name)]
-
-    async def first(self) -> ServedModel:
-        """The model that answers where a request names none; raises EnvironmentProblem."""
-        return _first(self._known or await self.look())
 
     async def meant(self, name: str) -> ServedModel:
         """The chat model that answers to a name; raises EnvironmentProblem."""
@@ -177,6 +178,7 @@ class Offering:
 
     def _forget(self) -> None:
         self._known = None
+        self._forgotten += 1
 
     async def _chosen(self, settings: Settings) -> tuple[ModelRef | None, Told | None]:
         """The model that answers by itself, or why there is none."""

@@ -67,6 +67,9 @@ class _Engine(QIconEngine):
 @functools.lru_cache(1024)
 def _drawn(name: str, colour: str, width: int, height: int, scale: float) -> QPixmap:
     """Draw an icon; width and height in device pixels."""
+    if width <= 0 or height <= 0:
+        # a button that has no room while its surroundings are laid out
+        return QPixmap()
     svg = (resources() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
     drawn = svg.replace("currentColor", colour).replace(
         'stroke-width="2"', f'stroke-width="{_STROKE}"'
