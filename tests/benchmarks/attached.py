@@ -8,6 +8,7 @@ from typing import Any
 
 from headstart.assembly import App
 from headstart.core.settings.schema import EngineSettings, SamplingChoice, changed
+from tests.benchmarks.answering import starter_key, stats_of
 from tests.benchmarks.searching import words
 from tests.conftest import until
 from tests.support.documents import pdf
@@ -37,8 +38,7 @@ async def _ask(app: App, text: str) -> dict[str, Any]:
     app.window.composer.button.click()
     await until(lambda: app.controllers.reply.writing, SECONDS)
     await until(lambda: not app.controllers.reply.writing, SECONDS)
-    stats = (await reply_done(app)).stats
-    assert stats is not None
+    stats = stats_of(await reply_done(app), starter_key())
     return {
         "first": stats.first_token_seconds, "tokens": stats.prompt_tokens,
         "reused": stats.reused_tokens,

@@ -45,6 +45,7 @@ from headstart.hub.library import starter_model
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
+from tests.benchmarks.answering import stats_of
 from tests.benchmarks.gemma import gemma
 from tests.benchmarks.peers import bench_cache, peer, stock
 from tests.benchmarks.report import Report, paired_ratios, spread
@@ -224,6 +225,7 @@ async def journal_bytes(model: ModelRef) -> list[float]:
             await services.conversation.send(chat_id, STORY)
             while services.replies.reply_in(chat_id) is not None:
                 await asyncio.sleep(0.05)
+            stats_of((await services.branches.whole(chat_id))[-1], model.key)
             results.append((written_bytes() - before - bare) / 1000)
         await services.ending.close(services)
         storage.close()

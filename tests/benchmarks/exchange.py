@@ -26,6 +26,7 @@ from headstart.chat.transfer.intake import ImportJobRun
 from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from headstart.launch import make_application
+from tests.benchmarks.answering import starter_key, stats_of
 from tests.benchmarks.hub_window import Frames
 from tests.benchmarks.report import Report, json_path
 from tests.support.driver import begin, use_sampling
@@ -68,7 +69,8 @@ async def _write_on(app: App, stop: asyncio.Event, speeds: list[float]) -> None:
             await asyncio.sleep(0.02)
         await app.controllers.settle()
         branch = await app.services.branches.whole(app.controllers.open.id)
-        stats = branch[-1].stats
+        # it may be stopped before its first word
+        stats = branch[-1].stats and stats_of(branch[-1], starter_key())
         if stats is not None and stats.tokens_per_second:
             speeds.append(stats.tokens_per_second)
 

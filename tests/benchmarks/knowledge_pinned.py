@@ -28,6 +28,7 @@ from headstart.core.chats.values import TurnStats
 from headstart.core.events import DocumentsRead, Prefilling
 from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.ui.kit.asking import Question
+from tests.benchmarks.answering import stats_of
 from tests.benchmarks.starting import run_watched
 
 CONTEXT, TURNS = 8_192, 20
@@ -50,10 +51,7 @@ async def ask(app: App, text: str) -> TurnStats:
     await _until(lambda: not app.controllers.reply.writing)
     await app.controllers.settle()
     branch = await app.services.branches.whole(app.controllers.open.id)
-    stats = branch[-1].stats
-    if stats is None:
-        raise SystemExit(f"a reply failed: {branch[-1].error}")
-    return stats
+    return stats_of(branch[-1], app.services.preferences.current.model)
 
 
 async def pinned_chat(app: App, document: str, instructions: str) -> TurnStats:
@@ -184,6 +182,8 @@ async def _every(app: App, folder: str, question: str) -> dict[str, Any]:
     await _until(lambda: not app.controllers.reply.writing, 3_600)
     whole = time.perf_counter() - began
     await app.controllers.settle()
+    branch = await app.services.branches.whole(app.controllers.open.id)
+    stats_of(branch[-1], app.services.preferences.current.model)
     read = prompts[: len(prompts) - 1]
     # the state is written while nothing is asked
     await asyncio.sleep(8)

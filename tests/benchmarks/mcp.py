@@ -27,6 +27,7 @@ import psutil
 from headstart.assembly import App
 from headstart.core.settings.schema import ChatOptions, EngineSettings, SamplingChoice
 from tests.benchmarks import mcp_servers
+from tests.benchmarks.answering import starter_key, stats_of
 from tests.benchmarks.mcp_faults import FAULTS, Desk
 from tests.benchmarks.report import Report
 from tests.benchmarks.starting import run_watched
@@ -205,8 +206,7 @@ async def _recomputed(app: App, first: bool) -> list[int]:
         while services.replies.reply_in(chat_id) is not None:
             await asyncio.sleep(0.02)
         reply = (await services.branches.whole(chat_id))[-1]
-        assert reply.stats is not None, reply.error
-        found.append(reply.stats.prefix.recomputed)
+        found.append(stats_of(reply, starter_key()).prefix.recomputed)
         # what the reply computed is kept while nothing else happens
         await asyncio.sleep(1.5)
     return found

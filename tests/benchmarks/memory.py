@@ -26,6 +26,7 @@ from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from headstart.hub.library import starter_model
 from headstart.launch import Start, run
+from tests.benchmarks.answering import starter_key, stats_of
 from tests.benchmarks.report import Report, json_path
 from tests.support.prefix_engine import PrefixEngine, user
 
@@ -79,6 +80,8 @@ async def _turns(app: App, report: Report, turns: int) -> None:
             await asyncio.sleep(0.005)
         await app.controllers.settle()
         if (number + 1) % CHAT == 0:
+            branch = await app.services.branches.whole(app.controllers.open.id)
+            stats_of(branch[-1], starter_key())
             use = app.prefix_store.controls.use_of_disk()
             samples.append((number + 1, resident_mb(), use.in_memory / 1e6))
             print(

@@ -10,6 +10,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.answering import check_llama_server
 from tests.benchmarks.peers import peer
 
 _START_SECONDS = 120
@@ -35,6 +36,7 @@ class Server:
             stderr=self._log,
         )
         self._wait()
+        check_llama_server(self._port, model)
 
     def complete(self, prompt: str, count: int = 1) -> tuple[float, dict[str, Any]]:
         """Seconds until the answer to a prompt, and the answer."""

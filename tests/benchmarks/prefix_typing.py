@@ -22,6 +22,7 @@ from headstart.core.settings.schema import SamplingChoice, Speculation
 from headstart.core.started_with import StartedWith
 from headstart.home import Home
 from headstart.launch import Start, run
+from tests.benchmarks.answering import stats_of
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, spread
 from tests.conftest import until
@@ -72,7 +73,7 @@ def _stamp(waiting: asyncio.Future[float]) -> None:
         waiting.set_result(perf_counter())
 
 
-async def _type(app: App, text: str, factor: float) -> Typed:
+async def _type(app: App, text: str, factor: float, model: Path) -> Typed:
     paints = _Paints(app)
     app.window.composer.edit.setFocus()
     pause = 60 / WORDS_A_MINUTE / (len(text) / WORDS) / factor
@@ -84,13 +85,14 @@ async def _type(app: App, text: str, factor: float) -> Typed:
         await asyncio.sleep(max(0.0, due - perf_counter()))
     app.window.composer.button.click()
     await until(lambda: app.controllers.reply.writing)
-    answer = await reply_done(app)
-    assert answer.stats is not None
-    assert answer.stats.first_token_seconds is not None
-    return Typed(answer.stats.first_token_seconds, keys)
+    stats = stats_of(await reply_done(app), str(model))
+    assert stats.first_token_seconds is not None
+    return Typed(stats.first_token_seconds, keys)
 
 
-async def _measure(app: App, factor: float, rounds: int, result: list[list[Typed]]) -> int:
+async def _measure(
+    app: App, factor: float, rounds: int, result: list[list[Typed]], model: Path
+) -> int:
     app.services.preferences.update(
         sampling=SamplingChoice(temperature=0.0, max_tokens=4),
         speculation=Speculation(enabled=False),
@@ -103,7 +105,7 @@ async def _measure(app: App, factor: float, rounds: int, result: list[list[Typed
             await ask(app, f"{_HISTORY} {number} {ahead}")
             await asyncio.sleep(0.5)
             text = prose(WORDS, 2 * number + ahead)
-            result[ahead].append(await _type(app, text, factor))
+            result[ahead].append(await _type(app, text, factor, model))
     return 0
 
 
@@ -114,7 +116,7 @@ def _run(model: Path, factor: float, rounds: int) -> tuple[list[Typed], list[Typ
             Home(Path(folder)),
             Start(
                 StartedWith(model=str(model)),
-                script=lambda app: _measure(app, factor, rounds, result),
+                script=lambda app: _measure(app, factor, rounds, result, model),
             ),
         )
     if code:

@@ -28,6 +28,7 @@ import psutil
 
 from headstart.assembly import App
 from headstart.core.settings.schema import EngineSettings, SamplingChoice, changed
+from tests.benchmarks.answering import served_name, starter_key, stats_of
 from tests.benchmarks.prefix import starter, wide
 from tests.benchmarks.report import Report, spread
 from tests.benchmarks.server_agents import (
@@ -232,6 +233,7 @@ async def _measure(app: App) -> dict[str, Any]:
     from tests.benchmarks import server_agents
 
     server_agents.KEY = key
+    server_agents.meant[port] = served_name(starter())
     app.services.preferences.update(
         engine=EngineSettings(context_length=CONTEXT, exact=True),
         sampling=SamplingChoice(temperature=0.0, max_tokens=12),
@@ -248,8 +250,7 @@ async def _window(app: App, text: str) -> tuple[float, float | None]:
     from tests.support.driver import begin, reply_done
 
     await begin(app, text)
-    stats = (await reply_done(app)).stats
-    assert stats is not None
+    stats = stats_of(await reply_done(app), starter_key())
     assert stats.first_token_seconds is not None
     return stats.first_token_seconds, stats.tokens_per_second
 

@@ -19,12 +19,15 @@ from typing import Any
 
 from msgspec import Struct
 
+from tests.benchmarks.answering import check_llama_server, check_name, check_served, served_name
 from tests.benchmarks.peers import stock
 from tests.support.prefix_engine import prose
 
 KEY = "hs-for-benchmarks"
 CONTEXT = 24_576
 _START_SECONDS = 120
+# the short name of the model that replies at a port must bear; "" for a server with one model
+meant: dict[int, str] = {}
 _PATH = "/v1/chat/completions"
 
 
@@ -89,13 +92,15 @@ def ask(port: int, messages: list[Any], tokens: int, **more: Any) -> Answer:
     connection.request("POST", _PATH, json.dumps(body), {"authorization": f"Bearer {KEY}"})
     answer = connection.getresponse()
     assert answer.status == 200, answer.read()
-    text, first = "", 0.0
+    name, text, first = meant[port], "", 0.0
     usage: Mapping[str, Any] = {}
     timings: Mapping[str, Any] = {}
     while line := answer.readline():
         if not line.startswith(b"data: {"):
             continue
         found = json.loads(line[6:])
+        if name:
+            check_name(name, found["model"])
         usage = found.get("usage") or usage
         timings = found.get("timings") or timings
         for choice in found.get("choices", ()):
@@ -142,6 +147,8 @@ def ours(model: Path, home: Path, draft: str = "automatic") -> Iterator[int]:
     )  # fmt: skip
     try:
         _wait(port, "/", process)
+        meant[port] = served_name(model)
+        check_served(port, KEY, meant[port])
         ask(port, [{"role": "user", "content": "Hi"}], 1)
         yield port
     finally:
@@ -166,6 +173,8 @@ def theirs(model: Path, folder: Path, *more: str) -> Iterator[int]:
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             _wait(port, "/health", process)
+            check_llama_server(port, model)
+            meant[port] = ""
             yield port
         finally:
             process.terminate()

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.answering import stats_of
 from tests.benchmarks.starting import run_watched
 
 # isort: split
@@ -92,8 +93,8 @@ def fill(home: Home) -> None:
 _Ended = asyncio.Future[tuple[float, Painted]]
 
 
-async def _connect(app: App, url: str) -> None:
-    """Have a server answer in the long chat."""
+async def _connect(app: App, url: str) -> str:
+    """Have a server's model answer in the long chat; returns its key."""
     servers = app.services.servers
     connection, _ = await servers.save(Connection("", "bench", url), None)
     servers.allow(connection.id)
@@ -101,6 +102,7 @@ async def _connect(app: App, url: str) -> None:
     offered = await servers.offer(connection.id)
     await app.services.choices.set_model(LONG, offered.models[0])
     await app.controllers.settle()
+    return offered.models[0].key
 
 
 def _listed(app: App) -> Painted:
@@ -131,7 +133,7 @@ async def _measure(app: App) -> dict[str, float]:
     await app.storage.run(count_rows)
     updates, read = [], []
     with ScriptedServer() as server:
-        await _connect(app, server.url)
+        key = await _connect(app, server.url)
         for number in range(ENDS):
             ended: asyncio.Future[tuple[float, Painted]] = loop.create_future()
 
@@ -148,6 +150,7 @@ async def _measure(app: App) -> dict[str, float]:
             await app.controllers.settle()
             read.append(counted)
             forget()
+            stats_of((await services.branches.whole(LONG))[-1], key)
             await asyncio.sleep(0.2)
     return {
         "opened": opened,

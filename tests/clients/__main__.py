@@ -30,6 +30,7 @@ from headstart.home import Home
 from headstart.hub.library import starter_model
 from headstart.parts import Parts, open_parts
 from headstart.ui.kit.pictures import pixels
+from tests.benchmarks.answering import check_name, served_name
 from tests.clients.install import install, node, program
 from tests.clients.table import AGAIN, DONE, from_table
 from tests.models.drafts import drop_layers
@@ -132,9 +133,13 @@ async def served(
         serving = parts.services.serving
         await serving.open()
         assert serving.state.problem is None, serving.state.problem
-        names = await serving.models()
+        (first, *_) = await serving.models()
+        check_name(served_name(model), first.id)
         key = await serving.key()
-        yield Served(parts, Target(serving.state.address, key, names[0].id, context))
+        found = Served(parts, Target(serving.state.address, key, first.id, context))
+        yield found
+        for line in found.lines:
+            check_name(first.id, line.model)
     finally:
         await parts.close()
 
