@@ -25,6 +25,7 @@ from headstart.core.settings.schema import SamplingChoice, Speculation
 from headstart.core.started_with import StartedWith
 from headstart.home import Home
 from headstart.launch import Start, run
+from tests.benchmarks.answering import check_name, served_name, starter_key, stats_of
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, spread
 from tests.support.driver import ask
@@ -44,7 +45,7 @@ def own_keyring() -> Iterator[None]:
 
 
 def probe(port: int, key: str, text: str) -> tuple[int, float]:
-    """Tokens that were computed before, and seconds to the first word."""
+    """Tokens that were computed before, and seconds to the first word; of the starter model."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     body = {
         "messages": [{"role": "user", "content": text}],
@@ -63,6 +64,7 @@ def probe(port: int, key: str, text: str) -> tuple[int, float]:
             first = perf_counter() - began
         if event.get("usage"):
             cached = event["usage"]["prompt_tokens_details"]["cached_tokens"]
+            check_name(served_name(Path(starter_key())), event["model"])
     connection.close()
     return cached, first or perf_counter() - began
 
@@ -78,7 +80,7 @@ async def _measure(app: App, texts: int, found: list[int], late: list[float]) ->
         app.window.new_chat(private=number % 2 == 0)
         await app.controllers.settle()
         right, other = (f"{first + number}. {prose(40, number)}" for first in (1_000, 5_000))
-        await ask(app, right)
+        stats_of(await ask(app, right), starter_key())
         seen, times = {}, {}
         for text in (right, other) if number % 4 < 2 else (other, right):
             seen[text], times[text] = await beside(partial(probe, port, key, text))
