@@ -11,11 +11,16 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.home import Home
 from headstart.storage.tables.rows import StoredPart
+from headstart.ui.kit.formulas import picture
 from headstart.ui.kit.pictures import decode, fitted
+from headstart.ui.transcript.view import TranscriptView
 from tests.conftest import OpenApp
 from tests.support import odd_numbers
 from tests.support.odd_numbers import ODD, WORDS
@@ -154,6 +159,41 @@ def test_a_thumbnail_fits_whatever_size_is_said(side: int) -> None:
         assert size.boundedTo(within) == size
         assert size.isValid()
         assert not size.isEmpty()
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\rule{99999999999em}{1em}",
+        r"\rule{1em}{99999999999em}",
+        r"\hspace{99999999999em}x",
+        r"x\kern 1e20em y",
+        r"\Huge\rule{3000000000px}{2px}",
+        r"\left(\rule{1em}{2147483648em}\right)",
+        r"\raisebox{99999999999em}{x}",
+        r"x\hspace{-99999999999em}y",
+    ],
+)
+@pytest.mark.parametrize("around", ["$${}$$", "so ${}$ it is"])
+def test_a_formula_that_no_screen_has_room_for_is_shown_as_written(
+    latex: str, around: str, qapp: QApplication
+) -> None:
+    text = around.format(latex)
+    view = TranscriptView()
+    try:
+        view.resize(700, 500)
+        view.show()
+        reply = Message("m", "c", None, Role.ASSISTANT, MessageStatus.COMPLETE, text_part(text), 0)
+        view.set_branch([reply], same_chat=False)
+        view.grab()
+        view.select_all()
+        assert latex in view.selecting.text()
+    finally:
+        view.host.highlighter.close()
+        view.deleteLater()
+    # in an exported document it is a picture
+    page = picture(latex, display=True, em=20, ink="#000000", sharp=4)
+    assert page is None or not page.isNull()
 
 
 def test_a_picture_that_unpacks_to_gigabytes_is_not_decoded() -> None:

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 # characters; a longer formula is shown as source (40,000 take 80 ms)
 LONGEST = 4_000
+# thousandths of an em of a drawing, each way from its baseline: what that many characters can take
+_LARGEST = 5_000_000
 # mathra's message for a letter missing from its font
 _NO_SIGN = "the font has no"
 # drawn formulas in the cache; a page of mathematics has a hundred
@@ -81,7 +83,8 @@ def _formula(latex: str, display: bool) -> Formula | None:
     if found["warnings"] or view is None:
         return None
     left, top, width, height = (float(number) for number in view.groups())
-    if width <= 0 or height <= 0:
+    # a width in LaTeX may be a number of any length, and Qt's sizes are integers
+    if not (0 < width <= _LARGEST and 0 < height <= _LARGEST and abs(top) <= _LARGEST):
         return None
     body = _UNWANTED.sub("", svg[_ROOT.match(svg).end() :])  # type: ignore[union-attr]
     through = drawn_through(body, lines) if lines is not None else body

@@ -36,6 +36,8 @@ SCALE = 1.08
 _SLACK = 0.2
 # image pixels per pixel of its displayed size
 _SHARP = 4.0
+# pixels of one image: 256 MB
+_MOST_PIXELS = 64 << 20
 # cached renderers of formulas, for both themes
 _KEPT = 400
 
@@ -121,10 +123,11 @@ def picture(latex: str, display: bool, em: float, ink: str, sharp: float) -> QIm
     drawn = formula(latex, display)
     if drawn is None:
         return None
-    width, height = drawn.width * em, (drawn.ascent + drawn.depth) * em
-    image = QImage(
-        max(1, round(width * sharp)), max(1, round(height * sharp)), QImage.Format.Format_ARGB32
-    )
+    width = max(1, round(drawn.width * em * sharp))
+    height = max(1, round((drawn.ascent + drawn.depth) * em * sharp))
+    if width * height > _MOST_PIXELS:
+        return None
+    image = QImage(width, height, QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
     paint(painter, drawn, QRectF(image.rect()), ink)

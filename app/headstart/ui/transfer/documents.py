@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
     QFont,
-    QImage,
     QPageLayout,
     QPageSize,
     QPainter,
@@ -29,6 +28,7 @@ from PySide6.QtGui import (
 )
 
 from headstart.ui.kit.formulas import place_formulas, place_pictures
+from headstart.ui.kit.pictures import decode
 
 _TEXT, _CODE = "Inter", "JetBrains Mono"
 _POINTS = 10
@@ -173,8 +173,8 @@ def _name_damaged_images(document: QTextDocument) -> None:
         name = form.name()
         if not name.startswith("data:"):
             continue
-        image = QImage.fromData(QByteArray.fromBase64(name.partition(",")[2].encode()))
-        if image.isNull():
+        image = decode(bytes(QByteArray.fromBase64(name.partition(",")[2].encode()).data()))
+        if image is None:
             words = str(form.property(QTextFormat.Property.ImageAltText.value) or "image")
             found.append((position, f"[{words}: the image is damaged]"))
         else:
