@@ -17,10 +17,10 @@ from headstart.core.events import Finished, GenerationEvent, TextAdded
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine import reply_emitter
+from headstart.engine.foreign import GUARD
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prefix.tracer import TraceMemory
-from headstart.engine.prompt import GUARD
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModelsFile
