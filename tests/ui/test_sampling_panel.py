@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from headstart.core.chats.values import Chat
@@ -67,3 +68,33 @@ def test_a_seed_is_fixed_and_drawn_again(qtbot: QtBot) -> None:
     with qtbot.waitSignal(inspector.options_changed) as told:
         inspector.sampling.fixed_seed.setChecked(False)
     assert told.args[1] == ChatOptions()
+
+
+def test_minus_one_means_what_it_means_in_other_programs(qtbot: QtBot) -> None:
+    inspector = _inspector(qtbot, ChatOptions(sampling=SamplingChoice(max_tokens=9, seed=3)))
+    panel = inspector.sampling
+
+    def typed(name: str, text: str) -> object:
+        line = getattr(panel, name).lineEdit()
+        with qtbot.waitSignal(inspector.options_changed) as told:
+            line.selectAll()
+            qtbot.keyClicks(line, text)
+            qtbot.keyClick(line, Qt.Key.Key_Return)
+        return getattr(told.args[1].sampling, name)
+
+    assert typed("max_tokens", "-1") == 0
+    assert typed("top_k", "-1") == 0
+    # no other number below 0 is taken: of -7 the field takes neither sign
+    assert typed("max_tokens", "12") == 12
+    panel.max_tokens.lineEdit().selectAll()
+    qtbot.keyClicks(panel.max_tokens.lineEdit(), "-7")
+    qtbot.keyClick(panel.max_tokens.lineEdit(), Qt.Key.Key_Return)
+    assert panel.max_tokens.value() == 12
+    seed = panel.rows["seed"].findChild(QLineEdit)
+    assert isinstance(seed, QLineEdit)
+    with qtbot.waitSignal(inspector.options_changed) as told:
+        seed.selectAll()
+        qtbot.keyClicks(seed, "-1")
+        qtbot.keyClick(seed, Qt.Key.Key_Return)
+    assert told.args[1].sampling.seed is None
+    assert not panel.fixed_seed.isChecked()

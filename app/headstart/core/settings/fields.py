@@ -22,6 +22,8 @@ class FieldInfo(Struct, frozen=True):
     integer: bool
     # the smallest ordinary value, if the minimum has a special meaning
     least: int | None = None
+    # True if -1 is another way to write the minimum
+    minus_one: bool = False
 
     @property
     def name(self) -> str:
@@ -90,4 +92,5 @@ def _field(code: str, annotated: Any, default: Any) -> FieldInfo:
         choices=tuple(str(value) for value in choices),
         integer=inner is int,
         least=(meta.extra_json_schema or {}).get("least"),
+        minus_one=(meta.extra_json_schema or {}).get("minus_one", False),
     )

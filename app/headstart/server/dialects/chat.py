@@ -22,10 +22,13 @@ from headstart.server.dialects.wire import DONE, comment, event, openai_error
 _KNOWN = fields.names(
     "model messages tools tool_choice parallel_tool_calls stream stream_options temperature "
     "top_p top_k min_p presence_penalty repeat_penalty seed stop max_tokens "
-    "max_completion_tokens response_format reasoning_effort n logprobs top_logprobs "
+    "max_completion_tokens n_predict response_format reasoning_effort n logprobs top_logprobs "
+    "frequency_penalty logit_bias "
     "modalities audio prompt_cache_key functions function_call chat_template_kwargs user "
     "store metadata"
 )
+# the last is llama.cpp's name
+_LONGEST = ["max_completion_tokens", "max_tokens", "n_predict"]
 _ROLES: dict[str, Role | ToolRole] = {
     "system": Role.SYSTEM,
     "developer": Role.SYSTEM,
@@ -119,7 +122,7 @@ def _tools(body: fields.Body) -> Tools:
 
 
 def _sampling(body: fields.Body) -> SamplingChoice:
-    choice = fields.sampling(body, ["max_completion_tokens", "max_tokens"], ["stop"])
+    choice = fields.sampling(body, _LONGEST, ["stop"])
     schema = fields.output_schema(body.get("response_format"))
     return choice if schema is None else replace(choice, schema=schema)
 

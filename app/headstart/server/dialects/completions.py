@@ -14,7 +14,8 @@ from headstart.server.dialects.wire import DONE, comment, event, openai_error
 
 _KNOWN = fields.names(
     "model prompt suffix stream stream_options temperature top_p top_k min_p presence_penalty "
-    "repeat_penalty seed stop max_tokens echo n logprobs user"
+    "repeat_penalty seed stop max_tokens n_predict echo n best_of logprobs frequency_penalty "
+    "logit_bias user"
 )
 # the number of tokens where a program names none: this dialect's own
 _TOKENS = 16
@@ -37,7 +38,7 @@ def read(body: fields.Body, session: str = "") -> ServedRequest:
     given = {"max_tokens": _TOKENS, **{key: one for key, one in body.items() if one is not None}}
     return ServedRequest(
         model=fields.text_field(body, "model"),
-        sampling=fields.sampling(given, ["max_tokens"], ["stop"]),
+        sampling=fields.sampling(given, ["n_predict", "max_tokens"], ["stop"]),
         streams=body.get("stream") is True,
         session=session,
         plain=fields.text_field({"prompt": texts[0]}, "prompt"),

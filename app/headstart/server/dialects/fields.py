@@ -1,5 +1,5 @@
 """Fields of a body, read with patience: an unknown field is passed over, a wrong value has a
-sentence. Pure."""
+sentence. Pure, but for a seed that a program leaves to chance."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import binascii
 import hashlib
 import json
 import math
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,11 @@ from headstart.server.dialects.declined import Declined
 Body = Mapping[str, Any]
 # bytes of one image
 _LARGEST_IMAGE = 48 << 20
+# seeds that mean another one for each reply: -1, and the same as an unsigned number
+_SEEDS = 2**32 - 1
+_ANY_SEED = (-1, _SEEDS)
+# the most tokens of a reply as a setting: no limit but the context
+_NO_LIMIT = 0
 _EFFORTS: dict[str, Thinking] = {
     "none": "off",
     "off": "off",
@@ -79,21 +85,46 @@ def whole_number(body: Body, names: Sequence[str], most: int) -> int | None:
 def sampling(body: Body, longest: Sequence[str], stops: Sequence[str]) -> SamplingChoice:
     """The sampling values that a body names. `longest`: its names of the most tokens; `stops`: of
     its stop strings."""
-    seed = body.get("seed")
-    tokens = whole_number(body, longest, 1_000_000)
+    share = number(body, "top_p", -1, 1)
     penalty = number(body, "repeat_penalty", 1, 2)
     return SamplingChoice(
         temperature=number(body, "temperature", 0, 2),
-        top_p=number(body, "top_p", 0, 1),
+        # -1 is off, as for the other steps that have their 0 for it
+        top_p=1.0 if share is not None and share < 0 else share,
         top_k=whole_number(body, ["top_k"], 1000),
         min_p=number(body, "min_p", 0, 1),
         repeat_penalty=penalty,
         presence_penalty=number(body, "presence_penalty", -2, 2),
-        seed=seed % (2**32 - 1) if isinstance(seed, int) and not isinstance(seed, bool) else None,
-        # 0 means without a limit here, and nothing that a program wants
-        max_tokens=None if tokens is None else max(1, tokens),
+        seed=_seed(body.get("seed")),
+        max_tokens=_most_tokens(body, longest),
         stop=_stop(body, stops),
     )
+
+
+def _seed(found: object) -> int | None:
+    if found is None:
+        return None
+    fraction = isinstance(found, float) and not found.is_integer()
+    if isinstance(found, bool) or not isinstance(found, int | float) or fraction:
+        raise Declined("'seed' must be a whole number.", param="seed")
+    seed = int(found)
+    # not None: that is the seed of the settings, which may be fixed
+    return secrets.randbelow(_SEEDS) if seed in _ANY_SEED else seed % _SEEDS
+
+
+def _most_tokens(body: Body, names: Sequence[str]) -> int | None:
+    """The most tokens of a reply, by the first of these fields that is there; a number below 0 is
+    no limit, as llama.cpp, LM Studio and Ollama have it (-1, -2)."""
+    for name in names:
+        found = number(body, name, -1, 1_000_000)
+        if found is None:
+            continue
+        if found < 0:
+            return _NO_LIMIT
+        if found < 1 or found != int(found):
+            raise Declined(f"'{name}' is a whole number from 1 on, or -1 for no limit.", param=name)
+        return int(found)
+    return None
 
 
 def _stop(body: Body, names: Sequence[str]) -> tuple[str, ...] | None:
@@ -120,6 +151,13 @@ def refuse_several(body: Body) -> None:
     several = body.get("n")
     if several is not None and several != 1:
         raise Declined("This server writes one reply to a request: 'n' must be 1.", param="n")
+    if body.get("frequency_penalty"):
+        raise Declined(
+            "This server has no 'frequency_penalty': send 'presence_penalty' or 'repeat_penalty'.",
+            param="frequency_penalty",
+        )
+    if body.get("logit_bias"):
+        raise Declined("This server takes no 'logit_bias'.", param="logit_bias")
     if body.get("logprobs") or body.get("top_logprobs"):
         raise Declined("This server gives no log probabilities.", param="logprobs")
     kinds = body.get("modalities")

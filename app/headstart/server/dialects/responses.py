@@ -366,7 +366,7 @@ class ResponsesWriter:
             "tool_choice": _choice(tools),
             "tools": [],
             "top_p": request.sampling.top_p,
-            "max_output_tokens": request.sampling.max_tokens,
+            "max_output_tokens": request.sampling.max_tokens or None,
             "previous_response_id": None,
             "store": False,
             "truncation": "disabled",

@@ -167,6 +167,10 @@ class SamplingPanel(QWidget):
         if self.signalsBlocked() or not self.fixed_seed.isChecked():
             return
         seed = number_of(text, QLocale().decimalPoint())
+        if seed == -1:
+            # another one for each reply, as in other programs
+            self._edit("seed", None)
+            return
         if seed is not None and seed == int(seed) and 0 <= seed <= _LAST_SEED:
             if int(seed) != self._shown.seed:
                 self._edit("seed", int(seed))

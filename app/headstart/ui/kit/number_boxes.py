@@ -16,6 +16,10 @@ _INVALID, _PART, _WHOLE = (
 Answer = tuple[QValidator.State, str, int]
 
 
+def _is_minus_one(box: QSpinBox | QDoubleSpinBox, text: str) -> bool:
+    return number_of(_bare(box, text), box.locale().decimalPoint()) == -1
+
+
 def _bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
     return text.removeprefix(box.prefix()).removesuffix(box.suffix()).strip()
 
@@ -84,11 +88,19 @@ class WholeNumberBox(WholeBox):
 
     def __init__(self, info: FieldInfo) -> None:
         super().__init__()
+        # asked for already while the range is set
+        self._minus_one = info.minus_one
         high = info.maximum if info.maximum is not None else 1e9
         self.setRange(int(info.minimum or 0), int(min(high, 2**31 - 1)))
         self._least = self.minimum() if info.least is None else info.least
 
+    def valueFromText(self, text: str) -> int:
+        special = self._minus_one and _is_minus_one(self, text)
+        return self.minimum() if special else super().valueFromText(text)
+
     def validate(self, text: str, position: int) -> Answer:
+        if self._minus_one and _is_minus_one(self, text):
+            return (_WHOLE, text, position)
         state = super().validate(text, position)[0]
         if state == _WHOLE and self.minimum() < self.valueFromText(text) < self._least:
             # may still become a larger number while being typed
