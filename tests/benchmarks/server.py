@@ -1,6 +1,7 @@
 """The server for other programs: an agent's turns, restarts, cancels, and the window beside it.
 
-`python -m tests.benchmarks.server --json FILE --only agent,restart,turns,cancel,window,cost,idle`.
+`python -m tests.benchmarks.server --json FILE`, `--only` with any of cost, window, agent, cancel,
+restart, turns, idle, bodies.
 The peer is llama.cpp's server of the same version as it comes, with the same model file, threads
 and context, its prompt cache on.
 """
@@ -43,7 +44,7 @@ from tests.benchmarks.server_agents import (
     theirs,
     tools,
 )
-from tests.benchmarks.server_limits import idle
+from tests.benchmarks.server_limits import bodies, idle
 from tests.benchmarks.starting import run_watched
 from tests.conftest import until
 from tests.support.keyrings import MemoryKeyring
@@ -353,6 +354,7 @@ def cost(report: Report) -> None:
 SECTIONS: dict[str, Callable[[Report], None]] = {
     "cost": cost,
     "idle": idle,
+    "bodies": bodies,
     "window": beside,
     "agent": agent,
     "cancel": cancel,

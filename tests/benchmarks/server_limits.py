@@ -3,6 +3,7 @@ them, and the memory that they take."""
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -11,12 +12,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 from msgspec import Struct
 
 from tests.benchmarks.report import Report, spread
@@ -25,6 +28,31 @@ from tests.benchmarks.server_agents import KEY, free_port
 IDLE = 2_000
 _ROUNDS = 7
 _HELLO = {"messages": [{"role": "user", "content": "Say hello."}], "max_tokens": 4}
+
+
+def _body(more: str) -> bytes:
+    return json.dumps(_HELLO).encode()[:-1] + b', "x": ' + more.encode() + b"}"
+
+
+def _messages(count: int, content: str = "a") -> bytes:
+    found = [{"role": "user", "content": content}] * count
+    return json.dumps({"messages": found, "max_tokens": 4}, ensure_ascii=False).encode()
+
+
+# bodies that are refused, and the largest of those that are read
+BODIES: dict[str, Callable[[], bytes]] = {
+    "lists": lambda: _body("[" + "[]," * 19_000_000 + "[]]"),
+    "objects": lambda: _body("[" + '{"a":{}},' * 6_000_000 + "{}]"),
+    "texts": lambda: _body("[" + '"",' * 19_000_000 + '""]'),
+    "emoji": lambda: _body('"' + "a" * 57_000_000 + '😀"'),
+    "levels": lambda: _body("[" * 57_000_000),
+    "digits": lambda: _body("9" * 57_000_000),
+    "text": lambda: _messages(1, "a" * 57_000_000),
+    "emoji to the bound": lambda: _messages(1, "a" * 30_000_000 + "😀"),
+    "messages": lambda: _messages(60_000),
+    "values": lambda: _body("[" + '{"a":{}},' * 66_000 + "{}]"),
+    "images": lambda: _body('["' + "A" * 57_000_000 + '"]'),
+}
 
 
 class Served(Struct, frozen=True):
@@ -61,7 +89,9 @@ def post(port: int, body: object, path: str = "/v1/chat/completions") -> tuple[i
     try:
         connection.request("POST", path, data, {"authorization": f"Bearer {KEY}"})
         answer = connection.getresponse()
-        answer.read()
+        # the server breaks a whole answer off that it has to refuse late
+        with contextlib.suppress(http.client.IncompleteRead):
+            answer.read()
         return answer.status, time.perf_counter() - began
     finally:
         connection.close()
@@ -90,3 +120,61 @@ def idle(report: Report) -> None:
     report.add("idle_2000_keyed_request_s", max(listed), "at most 1", spread(listed))
     report.add("idle_2000_new_chat_s", max(chats), "at most 1", spread(chats))
     report.add("idle_2000_open_files", files, "well below 1024")
+
+
+class _Watch:
+    """The longest wait of another program, and the memory of a process, while something runs."""
+
+    def __init__(self, server: Served) -> None:
+        self._server = server
+        self._process = psutil.Process(server.pid)
+        self._ended = threading.Event()
+        self.waits: list[float] = []
+        self.began = self.most = self._process.memory_info().rss
+
+    def __enter__(self) -> _Watch:
+        self._threads = [threading.Thread(target=one) for one in (self._ask, self._measure)]
+        for one in self._threads:
+            one.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._ended.set()
+        for one in self._threads:
+            one.join()
+
+    def _ask(self) -> None:
+        while not self._ended.is_set():
+            began = time.perf_counter()
+            connection = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=600)
+            connection.request("GET", "/v1/models", headers={"authorization": f"Bearer {KEY}"})
+            connection.getresponse().read()
+            connection.close()
+            self.waits.append(time.perf_counter() - began)
+            self._ended.wait(0.05)
+
+    def _measure(self) -> None:
+        while not self._ended.wait(0.005):
+            self.most = max(self.most, self._process.memory_info().rss)
+
+
+def bodies(report: Report) -> None:
+    """Other programs' waits, and the growth of memory, while a hostile body is sent."""
+    waits, growth = [], []
+    for name, make in BODIES.items():
+        data = make()
+        with (
+            tempfile.TemporaryDirectory() as place,
+            served(Path(place)) as server,
+            _Watch(server) as watch,
+        ):
+            status, seconds = post(server.port, data)
+        waits.append(max(watch.waits))
+        growth.append((watch.most - watch.began) / 1e6)
+        print(
+            f"{name}: {status} after {seconds:.2f} s, others waited {waits[-1]:.2f} s, "
+            f"{growth[-1]:.0f} MB more",
+            flush=True,
+        )
+    report.add("fat_body_others_wait_s", max(waits), "at most 1", spread(waits))
+    report.add("fat_body_peak_growth_mb", max(growth), "at most 300", spread(growth))

@@ -10,13 +10,11 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from msgspec import Struct
+from headstart.core.strange_json import JsonCount, JsonLimits, JsonTooLarge
 
 KILO, MEGA = 1 << 10, 1 << 20
 _BOUNDARY = re.compile(rb"\r\n\r\n|\n\n|\r\r")
-_LINE_ENDS = (b"\n", b"\r")
-# objects, lists and keys are what makes a short text large once it is parsed
-_STRUCTURE = (b"{", b"[", b'":')
+_LINE_END = re.compile(rb"[\r\n]")
 # bytes of a whole stream: a million tokens with the JSON that servers wrap around each
 _LONGEST_STREAM = 512 * MEGA
 # bytes decompressed at once
@@ -29,13 +27,8 @@ class AnswerTooLong(ValueError):
     """The answer exceeds its limits."""
 
 
-class AnswerLimits(Struct, frozen=True):
-    """`size` in bytes and `structure` in objects, lists and keys, for a body or a single event."""
-
-    size: int
-    structure: int
-
-
+# for a body or a single event
+AnswerLimits = JsonLimits
 BODY = AnswerLimits(2 * MEGA, 100_000)
 # log probabilities of every token of a long prompt
 SCORES = AnswerLimits(6 * MEGA, 300_000)
@@ -50,29 +43,31 @@ class BodySize:
     """Counts one body against its limits."""
 
     def __init__(self, limits: AnswerLimits) -> None:
-        self._limits = limits
-        self._size = self._structure = 0
+        self._count = JsonCount(limits)
 
     def take(self, data: bytes) -> None:
         """Raises AnswerTooLong."""
-        self._size += len(data)
-        self._structure += _structure(data)
-        if self._size > self._limits.size or self._structure > self._limits.structure:
-            raise AnswerTooLong
+        try:
+            self._count.take(data)
+        except JsonTooLarge as error:
+            raise AnswerTooLong from error
 
 
 class EventSize:
     """Counts each event of a stream; an empty line separates two events."""
 
-    def __init__(self, limits: AnswerLimits = EVENT) -> None:
+    def __init__(self, limits: AnswerLimits = EVENT, whole: int = _LONGEST_STREAM) -> None:
+        """`whole`: bytes of all events."""
         self._limits = limits
-        self._size = self._structure = self._lines = self._all = 0
+        self._count = JsonCount(limits)
+        self._lines = 0
+        self._left = whole
         self._end = b""
 
     def take(self, data: bytes) -> None:
         """Raises AnswerTooLong."""
-        self._all += len(data)
-        if self._all > _LONGEST_STREAM:
+        self._left -= len(data)
+        if self._left < 0:
             raise AnswerTooLong
         joined = self._end + data
         last = first = None
@@ -80,26 +75,30 @@ class EventSize:
             first, last = first or found, found
         if first is not None and last is not None:
             self._add(joined[len(self._end) : first.start()])
-            self._size = self._structure = self._lines = 0
+            self._begin()
             for one in _BOUNDARY.split(joined[first.end() : last.start()]):
                 self._add(one)
-                self._size = self._structure = self._lines = 0
+                self._begin()
             self._add(joined[last.end() :])
         else:
             self._add(data)
         self._end = joined[-3:]
 
+    def _begin(self) -> None:
+        self._count, self._lines = JsonCount(self._limits), 0
+
     def _add(self, data: bytes) -> None:
-        self._size += len(data)
-        self._structure += _structure(data)
-        self._lines += sum(data.count(end) for end in _LINE_ENDS)
-        limits = self._limits
-        if (
-            self._size > limits.size
-            or self._structure > limits.structure
-            or self._lines > _MOST_LINES
-        ):
+        self._lines += data.count(b"\n") + data.count(b"\r")
+        if self._lines > _MOST_LINES:
             raise AnswerTooLong
+        try:
+            for number, line in enumerate(_LINE_END.split(data)):
+                if number:
+                    # no text of JSON goes on after a line
+                    self._count.new_line()
+                self._count.take(line)
+        except JsonTooLarge as error:
+            raise AnswerTooLong from error
 
 
 class Answer:
@@ -157,7 +156,3 @@ def is_packed(encoding: str) -> bool:
     if len(packed) > 1 or (packed and packed[0] not in ("gzip", "x-gzip", "deflate")):
         raise AnswerTooLong("packed in a way that nobody asked for")
     return bool(packed)
-
-
-def _structure(data: bytes) -> int:
-    return sum(data.count(one) for one in _STRUCTURE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import time
 import uuid
@@ -29,6 +28,7 @@ from headstart.core.serving.request import ServedRequest
 from headstart.core.text.whole import whole_json
 from headstart.server import guard, models
 from headstart.server.answering import Gone, Run, answer, refusal, until_gone
+from headstart.server.bodies import Bodies
 from headstart.server.dialects import chat, completions, embeddings, messages, responses
 from headstart.server.dialects.declined import Declined
 from headstart.server.dialects.reply import Answered, AnswerWriter
@@ -166,6 +166,7 @@ async def _read_rest(receive: Receive) -> None:
 class _Desk:
     def __init__(self, office: Office) -> None:
         self._office = office
+        self._bodies = Bodies()
         # fields that were passed over, told once each
         self._told: set[str] = set()
 
@@ -181,12 +182,12 @@ class _Desk:
         return _json(models.one(found))
 
     async def count(self, request: Request) -> Response:
-        served = messages.read(await _body(request))
+        served = await self._bodies.read(request, messages.read, BODY_SECONDS)
         return _json(messages.count_body(await self._office.count(served)))
 
     async def embed(self, request: Request) -> Response:
         self._check_room()
-        wanted = embeddings.read(await _body(request))
+        wanted = await self._bodies.read(request, embeddings.read, BODY_SECONDS)
         program = program_of(request.headers)
         found = await self._office.embed(wanted.texts, wanted.model, program)
         return _json(embeddings.answer(wanted, found.vectors, found.tokens, found.model))
@@ -199,7 +200,9 @@ class _Desk:
         self._check_room()
         dialect = DIALECTS[next(one for one in DIALECTS if request.url.path.endswith(one))]
         session, agent = session_of(request.headers)
-        served = dialect.read(await _body(request), session)
+        served = await self._bodies.read(
+            request, lambda body: dialect.read(body, session), BODY_SECONDS
+        )
         self._tell_ignored(served)
         program = program_of(request.headers, served.instructions)
         admitted = await self._office.admit(served, program, agent)
@@ -250,27 +253,6 @@ class _Answer(Response):
             if part:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
-
-
-async def _body(request: Request) -> Mapping[str, Any]:
-    """The body as an object, its keys in their order; raises Declined."""
-    guard.check_size(request.headers)
-    data = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for part in request.stream():
-                data += part
-                if len(data) > guard.LARGEST_BODY:
-                    raise guard.too_large()
-    except TimeoutError:
-        raise Declined("The body did not arrive in time.", status=408) from None
-    try:
-        found = json.loads(bytes(data))
-    except (ValueError, RecursionError):
-        raise Declined("The body is no JSON.") from None
-    if not isinstance(found, dict):
-        raise Declined("The body must be a JSON object.")
-    return found
 
 
 async def _alive(request: Request) -> Response:

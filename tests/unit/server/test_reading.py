@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
+import math
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 
 from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage, ToolRole
 from headstart.core.serving.request import ServedRequest, ShownTool
+from headstart.core.settings.schema import SamplingChoice, validated
+from headstart.core.strange_json import JsonLimits, read_json
 from headstart.core.tools import Choosing, ToolChoice
-from headstart.server.dialects import chat, completions, messages, responses
+from headstart.server.dialects import chat, completions, embeddings, messages, responses
 from headstart.server.dialects.declined import Declined
 from tests.support.bodies import CHAT, COMPLETIONS, MESSAGES, RESPONSES, mutated
 
@@ -175,3 +180,47 @@ def test_odd_bodies_are_read_or_declined(name: str, count: int) -> None:
             assert before is not after or before is ToolRole.TOOL
         for message in found.messages:
             message.text.encode()
+
+
+# as they are written in a body
+NUMBERS = (
+    "9" * 25, "9" * 400, "-" + "9" * 400, "9" * 5_000, "-" + "9" * 5_000, "1e999", "-1e999",
+    "NaN", "Infinity", "-Infinity", "0." + "1" * 5_000, "-1", "0", "1.5",
+)  # fmt: skip
+NUMERIC = (
+    "temperature", "top_p", "top_k", "min_p", "repeat_penalty", "presence_penalty", "seed", "n",
+    "frequency_penalty", "max_tokens", "max_completion_tokens", "max_output_tokens", "best_of",
+    "logprobs", "top_logprobs", "n_predict", "dimensions",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*DIALECTS, "embeddings"])
+@pytest.mark.parametrize("field", NUMERIC)
+def test_every_number_is_clipped_or_declined_by_its_name(name: str, field: str) -> None:
+    for text in NUMBERS:
+        if name == "embeddings":
+            read, body = cast(Any, embeddings.read), {"input": "Hi."}
+        else:
+            read, body = DIALECTS[name]
+        raw = json.dumps({**body, field: "HERE"}).replace('"HERE"', text).encode()
+        try:
+            found = read(read_json(raw, JsonLimits(1 << 20, 10_000)))
+        except Declined as declined:
+            wrong = (declined.status, declined.param)
+            if wrong not in ((400, field), (400, "logprobs")):
+                raise
+            continue
+        if name != "embeddings":
+            values = msgspec.structs.asdict(found.sampling).values()
+            numbers = [one for one in values if isinstance(one, int | float)]
+            assert all(math.isfinite(one) and abs(one) < 1 << 32 for one in numbers)
+            assert found.sampling == validated(SamplingChoice, found.sampling)
+
+
+@pytest.mark.parametrize(("sign", "digits"), [(1, 400), (-1, 400), (1, 5_000)])
+def test_integers_that_no_float_holds_are_clipped(sign: int, digits: int) -> None:
+    size = sign * 10**digits
+    found = chat.read({**CHAT, "temperature": size, "top_k": size, "max_tokens": size})
+    assert found.sampling.temperature == (2 if size > 0 else 0)
+    with pytest.raises(Declined):
+        chat.read({**CHAT, "tools": [{"name": "t", "parameters": {"maximum": math.inf}}]})

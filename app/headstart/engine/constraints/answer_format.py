@@ -50,14 +50,15 @@ def _grammar(schema: str, gap: bool) -> str:
 
     try:
         parsed: Any = json.loads(schema)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EnvironmentProblem("format-is-no-json", reason=error) from error
     if not isinstance(parsed, dict):
         raise EnvironmentProblem("format-is-no-schema")
     parsed = {**parsed, "x-guidance": {**_OPTIONS, **_own_options(parsed)}}
     if gap:
         return str(LLMatcher.grammar_from_lark(_AFTER_REASONING + json.dumps(parsed)))
-    return str(LLMatcher.grammar_from_json_schema(parsed))
+    # as text: of an object it refuses every integer of more than 64 bits
+    return str(LLMatcher.grammar_from_json_schema(json.dumps(parsed)))
 
 
 def _own_options(schema: dict[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,12 @@ def number(body: Body, name: str, least: float, most: float) -> float | None:
     found = body.get(name)
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or math.isnan(found):
+    # an integer may be larger than any float
+    if (
+        isinstance(found, bool)
+        or not isinstance(found, int | float)
+        or (isinstance(found, float) and math.isnan(found))
+    ):
         raise Declined(f"'{name}' must be a number.", param=name)
     return min(max(found, least), most)
 
@@ -318,7 +323,11 @@ def arguments(value: object) -> str:
 
 
 def as_json(value: object) -> str:
-    return whole(json.dumps(value, ensure_ascii=False))
+    """A value of a body as JSON, which has no infinite numbers; raises Declined."""
+    try:
+        return whole(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    except ValueError:
+        raise Declined("A number is too large, or none at all.") from None
 
 
 def names(text: str) -> frozenset[str]:
