@@ -7,14 +7,18 @@ from pathlib import Path
 import pytest
 
 from headstart.core.chats.values import Role
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.models.installed import About, InstalledModel
 from headstart.core.models.ref import ModelRef
-from headstart.core.requests import PromptMessage
+from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.serving.length import check_length
 from headstart.core.serving.models import ServedModel, named, short_ids
 from headstart.core.serving.programs import program_of, session_of
 from headstart.core.serving.request import ServedRequest
 from headstart.core.serving.session import is_session, session_id
+from headstart.core.tools import Tools, ToolSpec
 
+CALL = PromptCall("1", "t", "a" * 40_000)
 JS = {"user-agent": "ls/JS 5.23.2", "x-stainless-lang": "js"}
 
 
@@ -108,3 +112,23 @@ def test_models_have_short_names() -> None:
         assert named(offered, asked) is offered[0], asked
     assert named(offered, "claude-opus") is None
     assert named(offered, "") is None
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        ServedRequest((PromptMessage(Role.USER, "a" * 40_000),)),
+        ServedRequest((PromptMessage(Role.USER, "漢" * 40_000),)),
+        ServedRequest(plain="a" * 40_000),
+        ServedRequest(tools=Tools((ToolSpec("t", "a" * 20_000, "b" * 20_000),))),
+        ServedRequest((PromptMessage(Role.ASSISTANT, "", calls=(CALL,)),)),
+    ],
+)
+def test_what_no_context_holds_is_refused_before_it_is_tokenized(served: ServedRequest) -> None:
+    ref = ModelRef(Path("m.gguf"), "m", 1)
+    check_length(served, ServedModel("m", ref, 1_300, loaded=True))
+    with pytest.raises(EnvironmentProblem) as caught:
+        check_length(served, ServedModel("m", ref, 1_000, loaded=True))
+    assert caught.value.told.code == "chat-too-long"
+    # a model that was not loaded may get a larger context than is known
+    check_length(served, ServedModel("m", ref, 1_000))

@@ -39,6 +39,7 @@ from headstart.core.models.draft_choice import Works
 from headstart.core.models.ref import ModelRef
 from headstart.core.requests import CountRequest, EmbedRequest, GenerationRequest
 from headstart.core.retention import Retention
+from headstart.core.serving.length import check_length
 from headstart.core.serving.line import LineState
 from headstart.core.serving.request import ServedRequest
 from headstart.core.serving.session import session_id
@@ -137,6 +138,7 @@ class Admission:
     async def admit(self, served: ServedRequest, program: str, agent: str = "") -> Admitted:
         """An engine's request for a program's; raises EnvironmentProblem."""
         model = await self.offering.meant(served.model)
+        check_length(served, model)
         session = session_id(program, served, agent, self._audience.name)
         request = await self._request(served, model.ref, session)
         if request.owner is not None:
@@ -164,6 +166,7 @@ class Admission:
     async def count(self, served: ServedRequest) -> int:
         """Tokens of a prompt; loads the model if need be. Raises EnvironmentProblem."""
         model = await self.offering.meant(served.model)
+        check_length(served, model)
         request = await self._request(served, model.ref, "")
         loader = self._local.loader
         if not loader.has_loaded(model.ref):
