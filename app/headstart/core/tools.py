@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
+
+from headstart.core.strange_json import decoded
 
 # characters of the part of a call's id that templates are given: two families want nine
 ID_LENGTH = 9
@@ -29,7 +30,7 @@ class ToolSpec(Struct, frozen=True):
     def parameters(self) -> dict[str, Any]:
         """The schema as a value; an object without properties where it is not one."""
         try:
-            found = json.loads(self.schema)
+            found = decoded(self.schema)
         except ValueError:
             found = None
         return found if isinstance(found, dict) else {"type": "object", "properties": {}}

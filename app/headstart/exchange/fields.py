@@ -4,7 +4,6 @@ no reader fails on a file edited by hand, or from another version."""
 from __future__ import annotations
 
 import datetime as dt
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -12,12 +11,12 @@ from typing import Any
 
 import msgspec
 
+from headstart.core.strange_json import decoded
+
 # latest plausible time in milliseconds, with 1970 as the earliest: 2100
 _LATEST = 4_102_444_800_000
 # seconds have fewer digits than milliseconds until the year 5138
 _SECONDS = 100_000_000_000
-# digits of the largest double
-_MOST_DIGITS = 309
 # dates in English text, as programs write them; this computer's locale is of no use
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _CLOCK = (
@@ -185,16 +184,8 @@ def decode(data: bytes | memoryview | msgspec.Raw) -> Any:
         pass
     except RecursionError as error:
         raise ValueError("too deep") from error
-    # half of a surrogate pair, NaN, a number of a thousand digits: Python's own parser accepts them
-    try:
-        return _clean(json.loads(bytes(data), parse_int=_whole))
-    except RecursionError as error:
-        raise ValueError("too deep") from error
-
-
-def _whole(digits: str) -> float:
-    """An integer; one that no double holds is infinite, as a decimal number is."""
-    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
+    # half of a surrogate pair, NaN, thousands of digits
+    return _clean(decoded(data))
 
 
 def _clean(value: Any) -> Any:

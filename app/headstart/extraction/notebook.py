@@ -3,16 +3,17 @@ are named."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
+
+from headstart.core.strange_json import decoded
 
 
 def read_notebook(text: str) -> str | None:
     """Returns None for a text that is not a notebook."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = decoded(text)
+    except ValueError:
         return None
     if not isinstance(found, dict) or "nbformat" not in found:
         return None

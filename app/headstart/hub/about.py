@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.models.heads import OWN_GRAPHS
 from headstart.core.models.installed import About
 from headstart.core.models.quantization import quantization
+from headstart.core.strange_json import decoded
 from headstart.hub.gguf import GgufHeader, as_count, peek, read_header
 from headstart.hub.head_config import of_config
 from headstart.hub.kinds import why_no_chat
@@ -95,8 +95,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _LARGEST:
             raise ModelProblem("config-damaged", name=folder.name, file="config.json")
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        found = decoded(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise ModelProblem("config-damaged", name=folder.name, file="config.json") from error
     if not isinstance(found, dict) or not {"model_type", "medusa_num_heads"} & found.keys():
         raise ModelProblem("config-damaged", name=folder.name, file="config.json")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 from headstart.core.errors import ModelProblem
 from headstart.core.models.ref import ModelRef
 from headstart.core.settings.schema import SamplingChoice
+from headstart.core.strange_json import decoded
 from headstart.hub.gguf import read_header
 
 # our name -> the key in GGUF files and in `generation_config.json`
@@ -78,7 +78,7 @@ def _choice(
 def _json(path: Path) -> dict[str, object]:
     with contextlib.suppress(OSError, ValueError):
         if path.stat().st_size <= _LARGEST:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = decoded(path.read_bytes())
             if isinstance(found, dict):
                 return found
     return {}

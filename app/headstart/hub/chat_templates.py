@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from msgspec import Struct
 
 from headstart.core.files import read_regular
 from headstart.core.models.ref import ModelRef
+from headstart.core.strange_json import decoded
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import read_header
 
@@ -58,7 +57,7 @@ def _of_folder(model: ModelRef) -> TemplateFacts:
         source = read_regular(apart, _LARGEST).decode("utf-8", "replace")
     elif config.is_file():
         try:
-            source = json.loads(read_regular(config, _LARGEST)).get("chat_template")
+            source = decoded(read_regular(config, _LARGEST)).get("chat_template")
         except (ValueError, AttributeError):
             source = None
     return TemplateFacts(

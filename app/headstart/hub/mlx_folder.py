@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from headstart.core.errors import ModelProblem
+from headstart.core.strange_json import decoded
 
 _BITS = frozenset((1, 2, 3, 4, 5, 6, 8))
 _GROUPS = frozenset((16, 32, 64, 128))
@@ -213,8 +214,8 @@ def _json(path: Path) -> dict[str, Any]:
     if path.stat().st_size > _LARGEST_JSON:
         raise ModelProblem("json-too-large", name=path.name, parent_name=path.parent.name)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        found = decoded(path.read_bytes())
+    except ValueError as error:
         raise ModelProblem("json-damaged", name=path.name, parent_name=path.parent.name) from error
     if not isinstance(found, dict):
         raise ModelProblem("json-senseless", name=path.name, parent_name=path.parent.name)

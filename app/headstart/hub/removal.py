@@ -7,7 +7,6 @@ last pointer to it. Worker threads.
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +17,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.files import read_regular
 from headstart.core.models.installed import InstalledModel
 from headstart.core.models.split_files import parts
+from headstart.core.strange_json import decoded
 from headstart.hub.sources import ModelSource
 
 # files beside the weights in a model's folder, by the names that programs write: any other file
@@ -69,7 +69,7 @@ def _of_folder(folder: Path) -> list[Path]:
 def _weights(folder: Path) -> set[str]:
     """Weight files listed in the folder's index."""
     try:
-        index = json.loads(read_regular(folder / "model.safetensors.index.json", _LARGEST_INDEX))
+        index = decoded(read_regular(folder / "model.safetensors.index.json", _LARGEST_INDEX))
         return {name for name in index["weight_map"].values() if isinstance(name, str)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return set()

@@ -8,7 +8,6 @@ folders, called from worker threads; an unreadable folder counts as empty.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,6 +19,7 @@ from msgspec import Struct
 
 from headstart.core.models.ref import ModelFormat
 from headstart.core.models.split_files import is_later_part, title
+from headstart.core.strange_json import decoded
 from headstart.core.text.whole import is_text
 
 
@@ -201,7 +201,7 @@ def _ollama_layer(manifest: Path, blobs: Path, kind: str) -> Path | None:
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         if manifest.stat().st_size > _LARGEST_MANIFEST:
             return None
-        for layer in json.loads(manifest.read_text(encoding="utf-8"))["layers"]:
+        for layer in decoded(manifest.read_bytes())["layers"]:
             if layer["mediaType"] == kind:
                 digest = str(layer["digest"]).replace(":", "-")
                 path = blobs / digest

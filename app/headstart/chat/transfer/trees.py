@@ -11,6 +11,7 @@ from headstart.core.chats.tree import ChatTree
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, now_ms
 from headstart.core.models.installed import InstalledModel
 from headstart.core.servers import split_key
+from headstart.core.strange_json import decoded
 from headstart.core.told import without_places
 from headstart.exchange import ids
 from headstart.exchange.ids import OWN
@@ -176,7 +177,7 @@ def _node(message: Message, tree: ChatTree, models: ModelNames) -> ChatNode:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text) if text else {}
+        value = decoded(text) if text else {}
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

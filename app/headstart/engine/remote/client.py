@@ -16,6 +16,7 @@ from msgspec import Struct
 from headstart.core.answers import BODY
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, ServerKind
+from headstart.core.strange_json import decoded
 from headstart.engine.remote.bounds import allowed, bound
 from headstart.engine.remote.problems import explain
 
@@ -99,7 +100,7 @@ async def list_models(connection: Connection, key: str | None) -> ServerOffer:
             with allowed(BODY):
                 answer = await client.models.with_raw_response.list()
             server = answer.headers.get("server", "")
-            return _offer(answer.http_response.json(), server)
+            return _offer(decoded(answer.http_response.content), server)
     except EnvironmentProblem:
         raise
     except Exception as error:

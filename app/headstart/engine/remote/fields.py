@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from headstart.core.servers import Connection
+from headstart.core.strange_json import decoded
 from headstart.engine.remote import problems
 
 
@@ -36,7 +36,7 @@ async def whole_reply(response: Any, kind: str, connection: Connection) -> Mappi
     body = bytearray()
     async for part in response.aiter_bytes():
         body += part
-    answer = json.loads(body)
+    answer = decoded(body)
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
         raise problems.foreign(connection)
     return answer

@@ -3,12 +3,12 @@ Face's session traces, which other programs write too (ours as well)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from headstart.core.chats.parts import Part, ReasoningPart
 from headstart.core.chats.values import Role
+from headstart.core.strange_json import decoded
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.readers.building import Facts, ReadMessage, build, renamed
@@ -116,7 +116,7 @@ def _calls(message: Fields, collect: Collector) -> list[Part]:
     value = message.all.get("toolCalls")
     if isinstance(value, str):
         try:
-            value = json.loads(value) if value else []
+            value = decoded(value) if value else []
         except ValueError:
             value = []
     found: list[Part] = []

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct, field
 
 from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.strange_json import decoded
 from headstart.exchange.fields import Fields
 from headstart.exchange.media import MediaBlobs
 from headstart.exchange.report import Report
@@ -267,7 +268,7 @@ def unquoted(text: str) -> str:
         if not (len(text) > 1 and text[0] == text[-1] == '"'):
             break
         try:
-            inner = json.loads(text)
+            inner = decoded(text)
         except ValueError:
             break
         if not isinstance(inner, str):
@@ -278,8 +279,8 @@ def unquoted(text: str) -> str:
 
 def _as_pieces(text: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return decoded(text)
+    except ValueError:
         return text
 
 

@@ -6,7 +6,6 @@ A few hundred kilobytes hold the facts that decide memory; the vocabulary is som
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -18,6 +17,7 @@ from headstart.core.models.described import ModelCard
 from headstart.core.models.fit import ModelShape
 from headstart.core.models.heads import HeadFacts
 from headstart.core.models.ref import ModelRef
+from headstart.core.strange_json import decoded
 from headstart.hub import cards, shapes
 from headstart.hub.downloads.source import DownloadSource, Unavailable
 from headstart.hub.gguf import GgufHeader, parse, peek
@@ -132,7 +132,7 @@ class RemoteModels:
         path = next(file.path for file in variant.files if file.path.endswith("config.json"))
         data = self._client.text(details.repository.id, details.commit, path)
         try:
-            config = json.loads(data)
+            config = decoded(data)
         except ValueError as error:
             raise ModelProblem("config-damaged", name=variant.title, file=path) from error
         weights = [file.size for file in variant.files if file.path.endswith(".safetensors")]

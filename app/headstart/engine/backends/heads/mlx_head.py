@@ -4,7 +4,6 @@ thread; a head is closed before its target.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import msgspec
 from headstart.core.errors import ModelProblem
 from headstart.core.models.heads import BLOCKS, HeadKind
 from headstart.core.settings.schema import EngineSettings
+from headstart.core.strange_json import decoded
 from headstart.engine.backends.heads.mlx_block_net import BlockNet
 from headstart.engine.backends.heads.mlx_head_nets import Eagle3, Incomplete, Medusa, Net
 from headstart.engine.backends.heads.mlx_mtp import QwenMtp
@@ -129,7 +129,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     config: dict[str, Any] = {}
     about = folder / "config.json"
     if about.exists():
-        found = json.loads(about.read_text(encoding="utf-8"))
+        found = decoded(about.read_bytes())
         config = found if isinstance(found, dict) else {}
     weights: dict[str, Any] = {}
     for file in files:

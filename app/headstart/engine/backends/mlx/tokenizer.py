@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 
 from headstart.core.errors import ModelProblem
 from headstart.core.models.described import Vocabulary, spelled, tokenizer_kind
+from headstart.core.strange_json import decoded
 from headstart.engine.decoder import SpecialToken
 
 _TURN_STARTS = frozenset(("<|im_start|>", "<start_of_turn>", "<|start_header_id|>"))
@@ -167,7 +168,7 @@ def _tokenizer_json(folder: Path) -> dict[str, Any]:
 
 def _json(path: Path) -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = decoded(path.read_bytes())
         if isinstance(found, dict):
             return found
     return {}

@@ -82,7 +82,7 @@ def _entry(value: Any) -> tuple[str, float, int]:
         raise Unreadable("a candidate without its text")
     if not isinstance(rank, int):
         raise Unreadable("a candidate without its rank")
-    return text, float(chance), rank
+    return text, _finite(chance), rank
 
 
 class Echo(Struct, frozen=True):
@@ -147,11 +147,19 @@ def _best(place: Any) -> tuple[str, float]:
     if not all(isinstance(value, int | float) for value in place.values()):
         raise Unreadable("candidates without numbers")
     text, most = max(place.items(), key=lambda item: item[1])
-    return str(text), float(most)
+    return str(text), _finite(most)
 
 
 def _chance(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    return _finite(value) if isinstance(value, int | float) else None
+
+
+def _finite(value: float) -> float:
+    """A number of a server, which may be an integer beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise Unreadable("a number without an end") from None
 
 
 def confirmed(
