@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -78,8 +79,8 @@ def test_minus_one_means_what_it_means_in_other_programs(qtbot: QtBot) -> None:
         line = getattr(panel, name).lineEdit()
         with qtbot.waitSignal(inspector.options_changed) as told:
             line.selectAll()
-            qtbot.keyClicks(line, text)
-            qtbot.keyClick(line, Qt.Key.Key_Return)
+            QTest.keyClicks(line, text)
+            QTest.keyClick(line, Qt.Key.Key_Return)
         return getattr(told.args[1].sampling, name)
 
     assert typed("max_tokens", "-1") == 0
@@ -87,14 +88,14 @@ def test_minus_one_means_what_it_means_in_other_programs(qtbot: QtBot) -> None:
     # no other number below 0 is taken: of -7 the field takes neither sign
     assert typed("max_tokens", "12") == 12
     panel.max_tokens.lineEdit().selectAll()
-    qtbot.keyClicks(panel.max_tokens.lineEdit(), "-7")
-    qtbot.keyClick(panel.max_tokens.lineEdit(), Qt.Key.Key_Return)
+    QTest.keyClicks(panel.max_tokens.lineEdit(), "-7")
+    QTest.keyClick(panel.max_tokens.lineEdit(), Qt.Key.Key_Return)
     assert panel.max_tokens.value() == 12
     seed = panel.rows["seed"].findChild(QLineEdit)
     assert isinstance(seed, QLineEdit)
     with qtbot.waitSignal(inspector.options_changed) as told:
         seed.selectAll()
-        qtbot.keyClicks(seed, "-1")
-        qtbot.keyClick(seed, Qt.Key.Key_Return)
+        QTest.keyClicks(seed, "-1")
+        QTest.keyClick(seed, Qt.Key.Key_Return)
     assert told.args[1].sampling.seed is None
     assert not panel.fixed_seed.isChecked()
