@@ -12,10 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from headstart.assembly import App
+from headstart.chat.agent.toolbox import Caller
 from headstart.chat.knowledge.knowledge import Knowledge
 from headstart.chat.knowledge.tools import DATA
+from headstart.core.chats.values import Chat
 from headstart.core.knowledge.values import SourceState
 from headstart.core.settings.library import LibrarySettings
+from headstart.core.settings.schema import ChatOptions
 from tests.conftest import OpenApp, until
 from tests.support.bert_files import write_tiny
 from tests.support.plain_pdf import plain_pdf, words
@@ -195,19 +198,20 @@ async def test_models_search_and_read_the_same_files(running: OpenApp, folder: P
     async with running() as app:
         await added(app, folder)
         box = app.services.tools.desk.toolbox
-        found = await box.run("search_files", '{"question": "coolant"}', [])
+        options = ChatOptions(files_from=(str(folder),))
+        caller = Caller(Chat("c", "", 0, 0, options=options), "")
+        found = await box.run("search_files", '{"question": "coolant"}', caller)
         assert "0.md, line 1, from character 0" in found.text
         assert found.text.startswith(DATA)
-        assert (await box.run("search_files", '{"question": "zebra"}', [])).text.startswith(
-            "Nothing"
-        )
-        read = await box.run("read_file", '{"path": "2.md", "from": 2}', [])
+        zebra = await box.run("search_files", '{"question": "zebra"}', caller)
+        assert zebra.text.startswith("Nothing")
+        read = await box.run("read_file", '{"path": "2.md", "from": 2}', caller)
         assert read.text.startswith(f"{DATA}\nFile 2")
-        two = await box.run("read_file", '{"path": "0.md"}', [])
+        two = await box.run("read_file", '{"path": "0.md"}', caller)
         # the path is that of one of them
         assert "coolant" in two.text
         for arguments in ('{"path": "../secret"}', '{"path": "2.md", "from": 9999}', "{}"):
-            assert (await box.run("read_file", arguments, [])).failed
+            assert (await box.run("read_file", arguments, caller)).failed
 
 
 async def test_meanings_go_on_after_the_index_was_made_again(

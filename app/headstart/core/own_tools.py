@@ -50,7 +50,7 @@ READ_FILE = ToolSpec(
 )
 SEARCH_FILES = ToolSpec(
     "search_files",
-    "Find passages in the user's own folders of documents, notes and code.",
+    "Find passages in the folders of documents, notes and code that the user chose for this chat.",
     json.dumps(
         {
             "type": "object",

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from headstart.chat.agent.permissions import Permissions, ToolKey
 from headstart.chat.agent.running import RunningCalls
 from headstart.chat.agent.shortening import Shortening
-from headstart.chat.agent.toolbox import Toolbox, ToolOutcome
+from headstart.chat.agent.toolbox import Caller, Toolbox, ToolOutcome
 from headstart.chat.reply import ReplyStream
 from headstart.chat.reply_parts import parts_of
 from headstart.chat.requests import Asked
@@ -299,6 +299,10 @@ class AgentStream:
             running.end(chat_id, call.call)
             work.cancel()
 
+    @property
+    def _caller(self) -> Caller:
+        return Caller(self._asked.chat, self._model.key, self._asked.branch)
+
     async def _outcome(
         self, call: TextPiece, lent: LentCall | None, tell: Callable[[ToolProgressed], None]
     ) -> ToolOutcome:
@@ -309,7 +313,7 @@ class AgentStream:
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 if lent is None:
-                    outcome = await desk.toolbox.run(call.name, call.text, self._asked.branch)
+                    outcome = await desk.toolbox.run(call.name, call.text, self._caller)
                     outcome = replace(outcome, text=entire(outcome.text))
                 else:
                     outcome = await desk.lending.run(chat_id, lent, progressed)

@@ -17,7 +17,7 @@ from headstart.chat.finding import Finding
 from headstart.chat.knowledge.tools import FileTools
 from headstart.core.calculator import CalculationError, calculate
 from headstart.core.chats.parts import BlobRef, FilePart, ImagePart, Part
-from headstart.core.chats.values import Message, Role
+from headstart.core.chats.values import Chat, Message, Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.own_tools import (
     CALCULATE,
@@ -44,6 +44,22 @@ class ToolOutcome(Struct, frozen=True):
     more: tuple[FilePart | ImagePart, ...] = ()
 
 
+class Caller(Struct, frozen=True):
+    """The chat whose model calls, the key of that model, and the branch that it answers."""
+
+    chat: Chat
+    model_key: str
+    branch: Sequence[Message] = ()
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of the branch: those of servers' results before the user's own, which have
+        their names."""
+        ours = [part for one in self.branch if one.role is Role.USER for part in one.parts]
+        lent = [part for one in self.branch if one.role is not Role.USER for part in one.parts]
+        return [*lent, *ours]
+
+
 class ToolProblem(Exception):
     """A call that cannot be carried out; the text says why, to the model."""
 
@@ -53,7 +69,7 @@ class Toolbox:
         self._databases = databases
         self._finding = finding
         self._files = files
-        self._acts: dict[str, Callable[[Mapping[str, Any], Sequence[Part]], Awaitable[str]]] = {
+        self._acts: dict[str, Callable[[Mapping[str, Any], Caller], Awaitable[str]]] = {
             CALCULATE.name: self._calculate,
             NOW.name: self._now,
             SEARCH.name: self._search,
@@ -62,7 +78,7 @@ class Toolbox:
             READ_INDEXED.name: self._read_indexed,
         }
 
-    async def run(self, name: str, arguments: str, branch: Sequence[Message]) -> ToolOutcome:
+    async def run(self, name: str, arguments: str, caller: Caller) -> ToolOutcome:
         """Carry out a call; its faults are results, too."""
         act = self._acts.get(name)
         if act is None:
@@ -73,27 +89,23 @@ class Toolbox:
             return ToolOutcome(f"The arguments are no JSON: {error}", failed=True)
         if not isinstance(found, dict):
             return ToolOutcome("The arguments are no JSON object.", failed=True)
-        # files of servers' results before the user's own, which have their names
-        ours = [part for one in branch if one.role is Role.USER for part in one.parts]
-        lent = [part for one in branch if one.role is not Role.USER for part in one.parts]
-        parts = [*lent, *ours]
         try:
-            text = await act(found, parts)
+            text = await act(found, caller)
         except ToolProblem as problem:
             return ToolOutcome(str(problem), failed=True)
         return ToolOutcome(text)
 
-    async def _calculate(self, arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
+    async def _calculate(self, arguments: Mapping[str, Any], _caller: Caller) -> str:
         try:
             return calculate(_text(arguments, "term"))
         except CalculationError as error:
             raise ToolProblem(str(error)) from error
 
-    async def _now(self, _arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
+    async def _now(self, _arguments: Mapping[str, Any], _caller: Caller) -> str:
         now = datetime.now().astimezone()
         return f"{now.isoformat(timespec='seconds')} ({now:%A})"
 
-    async def _search(self, arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
+    async def _search(self, arguments: Mapping[str, Any], _caller: Caller) -> str:
         words = _text(arguments, "words")
         # a private chat's text goes nowhere else
         found = [
@@ -111,23 +123,25 @@ class Toolbox:
             lines.append(f"{len(found) - _MOST_FOUND} more chats were found.")
         return "\n".join(lines)
 
-    async def _search_files(self, arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
+    async def _search_files(self, arguments: Mapping[str, Any], caller: Caller) -> str:
+        question = _text(arguments, "question")
         try:
-            return await self._files.search(_text(arguments, "question"))
+            return await self._files.search(question, caller.chat, caller.model_key)
         except EnvironmentProblem as problem:
             raise ToolProblem(str(problem)) from problem
 
-    async def _read_indexed(self, arguments: Mapping[str, Any], _parts: Sequence[Part]) -> str:
+    async def _read_indexed(self, arguments: Mapping[str, Any], caller: Caller) -> str:
+        name = _text(arguments, "path")
         begins = arguments.get("from", 0)
         if not isinstance(begins, int):
             raise ToolProblem("The argument from is no whole number.")
         try:
-            return await self._files.read(_text(arguments, "path"), begins)
+            return await self._files.read(name, begins, caller.chat, caller.model_key)
         except (LookupError, EnvironmentProblem) as problem:
             raise ToolProblem(str(problem)) from problem
 
-    async def _read(self, arguments: Mapping[str, Any], parts: Sequence[Part]) -> str:
-        files = {part.name: part for part in parts if isinstance(part, FilePart)}
+    async def _read(self, arguments: Mapping[str, Any], caller: Caller) -> str:
+        files = {part.name: part for part in caller.parts if isinstance(part, FilePart)}
         name = _text(arguments, "name")
         if name not in files:
             known = ", ".join(sorted(files)) or "none"

@@ -13,6 +13,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, KnowledgeChanged, What
 from headstart.chat.databases import Databases
 from headstart.chat.knowledge.asking import PassageFinder
+from headstart.chat.knowledge.chat_files import ChatFiles
 from headstart.chat.knowledge.costs import PromptCosts
 from headstart.chat.knowledge.indexing import Indexing
 from headstart.chat.knowledge.knowledge import Knowledge
@@ -108,4 +109,5 @@ def make_knowledge(
 
     broadcast.on(ChatChanged, on_chat)
     pictures = PagePictures(background)
-    return KnowledgeWork(knowledge, passages, FileTools(searching), pinning, surveying, pictures)
+    tools = FileTools(searching, ChatFiles(passages, pinning, branches))
+    return KnowledgeWork(knowledge, passages, tools, pinning, surveying, pictures)

@@ -80,12 +80,13 @@ class KnowledgeSearching:
             return None, ""
         return await self._index.search(lambda reader: reader.texts.state_of(source, path))
 
-    async def files_named(self, name: str) -> list[tuple[str, str, str]]:
-        """Sources, paths and digests (hexadecimal) of the indexed files with this path or name."""
-        if not self._index.exists:
+    async def files_named(self, name: str, sources: Collection[str]) -> list[tuple[str, str, str]]:
+        """Sources, paths and digests (hexadecimal) of the indexed files with this path or name in
+        these sources."""
+        if not self._index.exists or not sources:
             return []
-        wanted, known = whole(name).replace("\\", "/").strip("/"), self._known()
-        return await self._index.search(lambda reader: reader.texts.named(wanted, known))
+        wanted = whole(name).replace("\\", "/").strip("/")
+        return await self._index.search(lambda reader: reader.texts.named(wanted, sources))
 
     async def files_like(self, word: str, limit: int) -> list[tuple[str, str]]:
         """Sources and paths of indexed files inside folders whose path has a word."""

@@ -64,7 +64,7 @@ WORDS: dict[str, str] = {
     "tool-search-files": "Search in your files",
     "tool-read-indexed": "Read your files",
     "about-search-files": (
-        "Finds passages in the folders and files under Settings, Knowledge. The model reads them."
+        "Finds passages in the folders and files of this chat (Knowledge). The model reads them."
     ),
     "about-read-indexed": "Reads such a file as it was indexed, a part at a time.",
     "about-calculate": "Computes terms exactly, on this computer.",
