@@ -96,7 +96,7 @@ def call(name: str, given: dict[str, Any], token: Any) -> dict[str, Any]:
             image = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
             return {"content": [{"type": "text", "text": "Here:"}, image]}
         case "structured":
-            value = {"city": "Lima", "degrees": 21}
+            value = {"city": "a" * 60 + "!" if "schema" in _faults else "Lima", "degrees": 21}
             return text(json.dumps(value), structuredContent=value)
         case "fail":
             return text("The disk is on fire.", isError=True)
@@ -133,6 +133,10 @@ def listed() -> list[Any]:
     if "many" in _faults:
         one = {"type": "string", "description": "A value of this tool. " * 4}
         return [tool(f"tool_{n}", f"Does thing {n}. " * 12, (), value=one) for n in range(2_000)]
+    if "schema" in _faults:
+        # `re` would look at such a city for longer than anybody waits
+        cities = {"type": "object", "properties": {"city": {**TEXT, "pattern": "^(a|aa)+$"}}}
+        return [{**tool("structured", "A structured value."), "outputSchema": cities}, TOOLS[0]]
     return TOOLS
 
 

@@ -156,6 +156,15 @@ async def test_a_question_whose_call_is_cancelled_is_withdrawn() -> None:
             await asking
 
 
+async def test_no_pattern_of_a_server_is_run() -> None:
+    async with desk() as one:
+        one.start("schema", script=Path(SCRIPT))
+        await one.next(ServerStarted)
+        found = await one.session.call("a", "structured", "{}")
+        assert "aaa!" in _text(found)
+        assert _text(await one.session.call("a", "echo", '{"text": "still here"}')) == "still here"
+
+
 @pytest.mark.logs("the child that speaks with tool servers ended")
 async def test_every_request_fails_when_the_child_dies_and_the_next_starts_another() -> None:
     async with desk() as one:
