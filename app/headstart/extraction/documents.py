@@ -44,7 +44,7 @@ _FIRST_WIDE, _LAST_WIDE, _WIDE_SIGNS = "\u2e80", "\uffdc", 8
 _LEAST_SCATTERED, _SPACE = 8, 0.1
 # points by which the box of a part is reduced before its text is read
 _INSET = 0.2
-_LINE_END = re.compile(r"[ \t]*\r?\n")
+_LINE_END = re.compile(r"(?<![ \t])[ \t]*+\r?\n")
 _GAPS = re.compile(r"\n{3,}")
 
 

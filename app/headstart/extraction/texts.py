@@ -29,7 +29,7 @@ _SHIFTED = ("iso2022_jp_ext", "iso2022_jp_2", "iso2022_kr")
 # this many times more valid UTF-8 letters than damaged ones mean damaged UTF-8
 _MOSTLY = 20
 _DECLARED = re.compile(
-    rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,200}?encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""",
+    rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,200}?encoding)\s*+=\s*+(?:["']\s*+)?([A-Za-z0-9_:.-]{1,40})""",
     re.IGNORECASE,
 )
 _EXTENDED = {

@@ -24,7 +24,7 @@ _LONGEST_CHOICE, _AGAIN = 100_000, 4
 _NO_TEXT = re.compile(r"^\[Page \d+ has no text\]$", re.MULTILINE)
 # digits of any script: 1–3، ٧ and 1〜3、7
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-_TO = re.compile(r"\s*[-–—‐‑−~〜～－]\s*")
+_TO = re.compile(r"(?:(?<!\s)\s++)?+[-–—‐‑−~〜～－]\s*+")
 _BETWEEN = re.compile(r"[,;\s،؛、，；]+(?!-)")
 
 

@@ -19,7 +19,7 @@ _WIDE = 3.6
 _WIDE_SIGNS = re.compile("[\u1100-\u11ff\u2e80-\uffdc\U00020000-\U0003ffff]")
 PAGE_BREAK = "\f"
 _LINE = re.compile("[^\n\f]*[\n\f]?")
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]++(\S.*)")
 _RULE = re.compile(r"([=\-~^\"'`*+#:.])\1{2,}[ \t]*$")
 # headings of plain text: 3.1 or 3.1.2, then words; one number begins the items of lists as well
 _NUMBERED = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,4})\.?[ \t]+(\S.{1,110})$")
@@ -201,7 +201,9 @@ def _blocks(text: str, pages: bool) -> Iterator[_Block]:
 def _heading(line: str, begins: bool) -> tuple[int, str] | None:
     found = _ATX.match(line)
     if found is not None:
-        return len(found[1]), found[2][:_LONGEST_HEADING]
+        # signs at the end close it
+        title = found[2].rstrip(" \t").rstrip("#").rstrip(" \t") or found[2][0]
+        return len(found[1]), title[:_LONGEST_HEADING]
     found = _NUMBERED.match(line) if begins else None
     if found is not None and not line.rstrip().endswith((".", ",", ";")):
         return found[1].count(".") + 1, line.strip()

@@ -28,10 +28,7 @@ _NO_SIGN = "the font has no"
 _KEPT = 1_000
 _VIEW = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
 # elements for browsers and screen readers only; QtSvg warns about each
-_UNWANTED = re.compile(
-    r"<title\b.*?</title>|<metadata\b.*?</metadata>|<style\b.*?</style>|<text\b.*?</text>",
-    re.DOTALL,
-)
+_UNWANTED = re.compile(r"<(?P<name>title|metadata|style|text)\b.*?(?:</(?P=name)>|\Z)", re.DOTALL)
 _ROOT = re.compile(r"<svg\b[^>]*>")
 # mathra draws a separate equation number before the formula
 _TAG = re.compile(r"\\tag\*?\s*\{([^{}]*)\}")

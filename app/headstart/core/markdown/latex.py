@@ -36,7 +36,7 @@ _OF_WORDS = {
 ARRAY = re.compile(r"\\begin\s*\{array\}\s*(?:\[[tcb]\]\s*)?\{(?P<columns>[^{}]*)\}")
 _END = r"\end{array}"
 _NESTED = re.compile(r"\\(begin|end)\s*\{")
-_SMASH = re.compile(r"\\smash\s*(?:\[[tb]\])?\s*(?=\{)")
+_SMASH = re.compile(r"\\smash\s*+(?:\[[tb]\]\s*+)?(?=\{)")
 _ROOT = re.compile(r"\\root\s*(\{[^{}]*\}|[^\s\\])\s*\\of\s*(\{[^{}]*\}|\\?\w+)")
 _OTHERS = (
     (r"\varliminf", r"\mathop{\underline{\lim}}"),

@@ -39,7 +39,7 @@ GROWING = "growing"
 _FORMULA = "formula:"
 _TASK = re.compile(r"\[([ xX])\](?=\s)")
 # an amount and words: the text between two prices
-_PRICE = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}[,;.:)]*\s+(?!\\)[a-zA-Z]{2,}")
+_PRICE = re.compile(r"\d[\d,.]*+[a-zA-Z]{0,3}+[,;.:)]*+\s++(?!\\)[a-zA-Z]{2,}")
 # a longer span is two prices, not a formula
 _LONGEST_INLINE = 2_000
 _MOST_LINES = 300

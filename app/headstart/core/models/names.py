@@ -10,10 +10,10 @@ from headstart.core.models.quantization import QUANTIZATION
 # a number of parameters: a name without one was made up by its owner
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)([bBmM])(?![A-Za-z])")
 # common in file names, never used in speech
-_ENDINGS = re.compile(
-    r"(?:[-._ ](?:instruct|it|chat|hf|gguf|mlx|imatrix|imat|i1|qat|\d{1,2}bit|dwq|dynamic))+$",
-    re.IGNORECASE,
+_ENDING = re.compile(
+    r"(?:instruct|it|chat|hf|gguf|mlx|imatrix|imat|i1|qat|\d{1,2}bit|dwq|dynamic)?", re.IGNORECASE
 )
+_SEPARATOR = re.compile(r"([-._ ])")
 _BREAKS = re.compile(r"[-_:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
 _PARTS_OF_MIX = re.compile(r"(?<![A-Za-z0-9])[aA](\d+(?:\.\d+)?)[bB](?![A-Za-z])")
 
@@ -22,12 +22,10 @@ _PARTS_OF_MIX = re.compile(r"(?<![A-Za-z0-9])[aA](\d+(?:\.\d+)?)[bB](?![A-Za-z])
 def people_name(name: str) -> str:
     """The name of a file or folder without suffixes that only files have; unchanged if it does not
     look like a model's."""
-    bare = QUANTIZATION.sub("", name)
-    while True:
-        shorter = _ENDINGS.sub("", bare).rstrip("-._ ")
-        if shorter == bare:
-            break
-        bare = shorter
+    pieces = _SEPARATOR.split(QUANTIZATION.sub("", name))
+    while len(pieces) > 1 and _ENDING.fullmatch(pieces[-1]):
+        del pieces[-2:]
+    bare = "".join(pieces)
     found = _SIZE.search(bare)
     if found is None or not bare[: found.start()].strip("-._ "):
         return bare or name

@@ -21,7 +21,7 @@ _SMALL_SHARE = 0.2
 _BESIDE, _SHARE = 1.2, 0.85
 # most GB read per token on a computer without a graphics card: about five tokens a second
 _READ = 6.5
-_EXPERTS = re.compile(r"(?P<all>[\d.]+)B \((?P<active>[\d.]+)B active\)")
+_EXPERTS = re.compile(r"(?<![\d.])(?P<all>[\d.]++)B \((?P<active>[\d.]++)B active\)")
 
 
 class Recommended(Struct, frozen=True, omit_defaults=True):

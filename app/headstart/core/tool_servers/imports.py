@@ -25,8 +25,8 @@ _GAP = re.compile(r"\$\{[^}]{1,200}\}|\{(?:env|file):[^}]{1,200}\}|^\$[A-Za-z_]\
 # keys under which programs keep servers
 _KEYS = ("mcpServers", "context_servers", "mcp_servers", "mcp.servers", "servers", "mcp")
 # each takes time in proportion to the text
-_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_COMMA = re.compile(r'"(?:\\.|[^"\\\n])*"|,(?=\s*[}\]])')
+_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_COMMA = re.compile(r'"(?:\\.|[^"\\\n])*+"?|,(?=\s*[}\]])')
 
 
 class FoundServer(Struct, frozen=True):

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 
 from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
+from headstart.core.text.fences import fenced, without_fenced
 
 # shorter texts are fast enough anyway, and longer instructions are not about editing
 _SHORTEST, _LONGEST_WORDS = 200, 600
-_FENCED = re.compile(
-    r"^(?P<fence>```+|~~~+)[^\n]*\n(?P<text>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
-)
 # words that ask for an edit of a text
 _EDITS = re.compile(
     r"\b(?:correct|fix|edit|chang|renam|replac|refactor|rewrit|improv|proofread|typo|spelling|add"
@@ -33,7 +31,7 @@ def edited_text(messages: Sequence[PromptMessage]) -> str:
         return ""
     asked = messages[-1].text
     block = _longest_block(asked)
-    words = _FENCED.sub("", asked)
+    words = without_fenced(asked)
     if len(block) < _SHORTEST:
         block, words = _pasted(asked)
     if len(words) > _LONGEST_WORDS or not _EDITS.search(words):
@@ -47,7 +45,7 @@ def edited_text(messages: Sequence[PromptMessage]) -> str:
 
 
 def _longest_block(text: str) -> str:
-    return max((found["text"] for found in _FENCED.finditer(text)), key=len, default="")
+    return max((one.inside for one in fenced(text)), key=len, default="")
 
 
 def _pasted(text: str) -> tuple[str, str]:

@@ -12,13 +12,10 @@ from headstart.exchange.fields import Fields, time_of
 
 _START = 1 << 20
 _CELL = re.compile(r'<div class="outer-cell\b')
-_HEADER = re.compile(r'<p class="mdl-typography--title">(.*?)</p>', re.DOTALL)
-_CONTENT = re.compile(
-    r'<div class="content-cell[^"]*mdl-typography--body-1">(.*?)</div>'
-    r'\s*(?=<div class="content-cell|</div>|\Z)',
-    re.DOTALL,
-)
-_BREAK, _TAG = re.compile(r"<br\s*/?>"), re.compile(r"<[^>]*>")
+_HEADER = '<p class="mdl-typography--title">'
+_CONTENT = re.compile(r'<div class="content-cell[^"]*mdl-typography--body-1">')
+_CONTENT_END = re.compile(r'</div>\s*(?=<div class="content-cell|</div>|\Z)')
+_BREAK, _TAG = re.compile(r"<br\s*/?>"), re.compile(r"<[^<>]*>")
 # a time in any language: a year, and hours, minutes and seconds
 _MOMENT = re.compile(r"(?=.*\b\d{4}\b)(?=.*\b\d{1,2}:\d\d:\d\d\b).{8,80}")
 # offsets east of Greenwich in minutes, by abbreviation of the zone
@@ -46,21 +43,34 @@ def records(data: memoryview) -> Iterator[Fields]:
     starts = [found.start() for found in _CELL.finditer(page)]
     for start, end in pairwise([*starts, len(page)]):
         cell = page[start:end]
-        header, content = _HEADER.search(cell), _CONTENT.search(cell)
+        header, content = _header(cell), _content(cell)
         if header is None or content is None:
             continue
-        pieces = _BREAK.split(content[1])
+        pieces = _BREAK.split(content)
         at = next((n for n, one in enumerate(pieces) if n and _MOMENT.fullmatch(_plain(one))), None)
         asked = pieces if at is None else pieces[:at]
         answer = "" if at is None else "<br>".join(pieces[at + 1 :]).strip()
         yield Fields(
             {
-                "header": _plain(header[1]),
+                "header": _plain(header),
                 "title": "\n".join(_plain(one) for one in asked).strip(),
                 "time": 0 if at is None else _time(_plain(pieces[at])),
                 "safeHtmlItem": [{"html": answer}] if answer else [],
             }
         )
+
+
+def _header(cell: str) -> str | None:
+    _, found, rest = cell.partition(_HEADER)
+    header, closed, _ = rest.partition("</p>")
+    return header if found and closed else None
+
+
+def _content(cell: str) -> str | None:
+    begin = _CONTENT.search(cell)
+    # what ends no first cell ends no later one
+    end = None if begin is None else _CONTENT_END.search(cell, begin.end())
+    return None if begin is None or end is None else cell[begin.end() : end.start()]
 
 
 def _plain(html: str) -> str:

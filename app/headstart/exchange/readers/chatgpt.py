@@ -25,7 +25,7 @@ _POINTERS = ("sediment://", "file-service://")
 # never shown in ChatGPT itself
 _NOT_SHOWN = ("model_editable_context", "reasoning_recap")
 # marks of sources, places and files in the text: their beginning, parts, and end
-_MARK = re.compile("\ue200[^\ue201]*\ue201")
+_MARK = re.compile("\ue200[^\ue201]*+(?:\ue201|\\Z)")
 _LEFT = re.compile("[\ue200-\ue206]")
 # the form in older answers, with the number of the passage
 _OLD_MARK = re.compile("\u3010[^\u3010\u3011]{1,80}\u2020[^\u3010\u3011]{0,200}\u3011")
@@ -232,7 +232,7 @@ def _unmarked(part: Part, metadata: Fields) -> Part:
         mark = one.text("matched_text")
         if "\ue200" in mark or _OLD_MARK.fullmatch(mark):
             text = text.replace(mark, _link(one))
-    text = _MARK.sub(lambda found: _name_in(found[0]), text)
+    text = _MARK.sub(lambda it: _name_in(it[0]) if it[0].endswith("\ue201") else it[0], text)
     return TextPart(_OLD_MARK.sub("", _LEFT.sub("", text)))
 
 

@@ -23,7 +23,7 @@ from headstart.exchange.tree import ExchangeChat
 SOURCE, NAME = "open-webui", "Open WebUI"
 _KIND = re.compile(r'\btype="(reasoning|tool_calls|code_interpreter)"')
 _OPEN, _CLOSE = "<details", "</details>"
-_SUMMARY = re.compile(r"(?<!\s)\s*<summary>.*?</summary>\s*", re.DOTALL)
+_SUMMARY, _SUMMARY_END = "<summary>", "</summary>"
 _FACT = re.compile(r'\b(\w+)="([^"]*)"')
 
 
@@ -105,9 +105,15 @@ def _details_apart(text: str) -> list[Part]:
     return found + (thinking_apart(text[at:]) if text[at:].strip() else [])
 
 
+def _without_summary(inside: str) -> str:
+    before, begins, rest = inside.partition(_SUMMARY)
+    _, ends, after = rest.partition(_SUMMARY_END)
+    return before.rstrip() + after.lstrip() if begins and ends else inside
+
+
 def _detail(kind: str, head: str, inside: str) -> list[Part]:
     facts = {name: html.unescape(value) for name, value in _FACT.findall(head)}
-    inside = html.unescape(_SUMMARY.sub("", inside, count=1)).strip()
+    inside = html.unescape(_without_summary(inside)).strip()
     if kind == "reasoning":
         # each line is quoted
         lines = [line.removeprefix(">").removeprefix(" ") for line in inside.splitlines()]

@@ -25,7 +25,7 @@ _HEAD = re.compile(
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(r"(?:^|[-._/])imatrix|(?:^|[-._/])(?:ggml-)?vocab[-._]", re.IGNORECASE)
-_BITS = re.compile(r"(?P<bits>\d+)[-_ ]?bits?", re.IGNORECASE)
+_BITS = re.compile(r"(?<!\d)(?P<bits>\d++)[-_ ]?bits?", re.IGNORECASE)
 
 
 def of_files(files: Iterable[RemoteFile], folder: str = "") -> tuple[Variant, ...]:

@@ -15,7 +15,7 @@ from headstart.ui.wording import say
 # longest card in characters; longer ones, such as with a pasted log, are cut
 _LONGEST = 200_000
 # badges and logos, and the tags around them
-_TAGS = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,2000}>", re.DOTALL)
+_TAGS = re.compile(r"<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>]{0,2000}>", re.DOTALL)
 _PICTURES = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
 
 

@@ -29,6 +29,4 @@ def choose_plugin(
 
 
 def _is_there(name: str, folders: list[Path]) -> bool:
-    return any(
-        file.match(f"*{name}*") for folder in folders for file in (folder / _FOLDER).glob("*.so")
-    )
+    return any(name in file.name for folder in folders for file in (folder / _FOLDER).glob("*.so"))

@@ -17,12 +17,11 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.formulas import place_formulas
 from headstart.ui.kit.line_heights import is_high, set_line_height
 from headstart.ui.kit.wrapping import is_endless, wrap
+from headstart.ui.transcript.closing_tags import closing_tags
 from headstart.ui.transcript.markdown import Block
 
 _RULE = QTextFormat.Property.BlockTrailingHorizontalRulerWidth
 
-
-_ENDS = re.compile(r"(?:</\w+>\s*)+$")
 # markup, or whitespace that HTML collapses
 _MARKS = re.compile(r"[<\n\r\t]|  | $")
 
@@ -30,11 +29,11 @@ _MARKS = re.compile(r"[<\n\r\t]|  | $")
 def growth(before: str, after: str) -> str | None:
     """The text appended to a paragraph or item, from its HTML before and after; None if anything
     else changed."""
-    ends = _ENDS.search(before)
-    if ends is None or "</a>" in ends[0] or not after.endswith(ends[0]):
+    begin = before[: closing_tags(before)]
+    ends = before[len(begin) :]
+    if not ends or "</a>" in ends or not after.endswith(ends):
         return None
-    begin = before[: ends.start()]
-    more = after[len(begin) : len(after) - len(ends[0])]
+    more = after[len(begin) : len(after) - len(ends)]
     # after a tag it is unclear which format new text belongs to
     behind = begin[-1:]
     if not after.startswith(begin) or behind in (">", "") or behind.isspace():

@@ -3,7 +3,6 @@ Main thread."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
@@ -12,13 +11,11 @@ from PySide6.QtWidgets import QWidget
 from headstart.core.chats.sections import ReplySections
 from headstart.core.chats.values import Message
 from headstart.core.markdown.words import words_of
+from headstart.core.text.fences import fenced
 from headstart.core.text.sentences import whole_until
 from headstart.ui.kit.aloud import is_heard, tell
 from headstart.ui.transcript.words import status_text
 from headstart.ui.wording import say
-
-# with its flags: over lines, and a dot is any sign
-_CODE = r"(?ms)^ {0,3}(```|~~~)[^\n]*\n(.*?)^ {0,3}\1[`~]*[ \t]*$"
 
 
 class SpokenReply(QObject):
@@ -78,8 +75,9 @@ _SHORT = 400
 
 def spoken(markdown: str) -> str:
     """A part of a reply as words; code by its number of lines."""
-
-    def lines(code: re.Match[str]) -> str:
-        return say("transcript.code-of-lines", lines=code[2].count("\n") or 1)
-
-    return " ".join(words_of(re.sub(_CODE, lines, markdown)).split())
+    pieces, place = [], 0
+    for code in fenced(markdown):
+        lines = say("transcript.code-of-lines", lines=code.inside.count("\n") or 1)
+        pieces += [markdown[place : code.start], lines]
+        place = code.end
+    return " ".join(words_of("".join([*pieces, markdown[place:]])).split())

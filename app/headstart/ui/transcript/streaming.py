@@ -8,12 +8,13 @@ from html import unescape
 from msgspec.structs import replace
 
 from headstart.core.markdown.json_answer import indented_json
+from headstart.ui.transcript.closing_tags import closing_tags
 from headstart.ui.transcript.markdown import Block, BlockKind, parse
 
 # words separated by single spaces; the first may be the rest of a word
 _WORD = r"[^\W_]+(?:['’-][^\W_]+)*[,;.!?:]?"
 _WORDS = re.compile(rf" ?{_WORD}(?: {_WORD})*")
-_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[1-6])>\s*)+$")
+_ENDING = ("p", "li", "ul", "ol", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
 # text after the last markup, with no character that begins markup, and a whole word at its end
 _PLAIN = re.compile(r"[^*_`$\[\]\\<>&^~|:@/#=+\n]*[^\W_][,;.!?)]?")
 _LETTERS = re.compile(r"(?:^| )[^\W\d_]+$")
@@ -93,16 +94,16 @@ def with_words(block: Block, more: str) -> Block | None:
     if the words may be part of markup."""
     if block.kind not in (BlockKind.PROSE, BlockKind.ITEM) or not _WORDS.fullmatch(more):
         return None
-    ends = _ENDS.search(block.html)
-    if ends is None:
+    head = block.html[: closing_tags(block.html, _ENDING)]
+    ends = block.html[len(head) :]
+    if not ends:
         return None
-    head = block.html[: ends.start()]
     last = unescape(head[head.rfind(">") + 1 :])
     # a plain word may continue; one with a dot or a sign may be an address or markup
     known = _PLAIN.fullmatch(last) is not None and block.source.endswith(last)
     if not known or (not more.startswith(" ") and not _LETTERS.search(last)):
         return None
-    source, html = block.source + more, f"{head}{more}{ends[0]}"
+    source, html = block.source + more, f"{head}{more}{ends}"
     return replace(block, source=source, html=html)
 
 
