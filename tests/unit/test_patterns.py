@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from headstart.core.chats.finding import pattern_of
+from headstart.engine.foreign import beginning
 from headstart.engine.markup.formats import FORMATS
 from tests.support.pattern_steps import Steps, TooManySteps
 from tests.support.pattern_texts import growth, hard_texts
@@ -35,7 +36,8 @@ def _made() -> dict[str, list[str]]:
         "core.markdown.inline_rules": ["</sub>"],
         "core.markdown.latex": [re.escape("\\bold") + "(?![A-Za-z])"],
         "core.serving.programs": [r"\boperating inside pi\b"],
-        "engine.markup.finder": ["[" + "".join(map(re.escape, "<]^")) + "]"],
+        "engine.foreign": [beginning(["<|im_end|>", "</s>", "<"])],
+        "engine.token_finder": ["[" + "".join(map(re.escape, "<]^")) + "]"],
         "engine.markup.formats": [one.caller for one in FORMATS if one.caller],
         "engine.remote.parameters": [r"\bmax_tokens\b"],
     }
@@ -47,7 +49,7 @@ _NAME_PATTERNS = {
     "core.hub.catalog_filter": "our own list of models",
     "engine.prefix.fingerprint": "constants",
     "engine.weights": "constants",
-    "engine.backends.llama_cpp.library": "names of llama.cpp's libraries",
+    "engine.backends.llama_cpp.exports": "names of llama.cpp's libraries",
     "hub.downloads.queue": "constants",
     "hub.mlx_folder": "constants",
     "storage.rescue.copies": "the name of our own database",

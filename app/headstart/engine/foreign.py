@@ -62,7 +62,7 @@ class Guard:
         self._marks = known
         self._finder = TokenFinder(known)
         self.longest = max(map(len, known), default=0)
-        self._first = re.compile(_beginning(known)) if known else None
+        self._first = re.compile(beginning(known)) if known else None
 
     def text(self, text: str) -> Foreign:
         """A stranger's text, made safe."""
@@ -130,7 +130,7 @@ class Guard:
         return at < len(self._marks) and self._marks[at].startswith(text)
 
 
-def _beginning(marks: Iterable[str]) -> str:
+def beginning(marks: Iterable[str]) -> str:
     """A pattern of the first letter of a mark, before its second one or a text's end."""
     first, second = set[str](), set[str]()
     for mark in marks:

@@ -252,7 +252,8 @@ def _last(text: str) -> Iterator[tuple[str, str]]:
         yield "open", text[: len(text) - unfinished(text, _QUOTE)]
     elif text[0] in "'\"":
         # a quotation mark at the end may stand inside
-        inner = re.sub(rf"{text[0]}\s*\Z", "", text[1:])
+        inner, bare = text[1:], text[1:].rstrip()
+        inner = bare[:-1] if bare.endswith(text[0]) else inner
         yield "open", _ESCAPED.sub(_unescaped, _HALF_ESCAPE.sub(r"\1", inner))
     elif text[0] != "<":
         yield "last", text
