@@ -39,7 +39,7 @@ class Fitting:
     ) -> None:
         """`size`: tokens of the model's context."""
         self._encoder = encoder
-        encoder.show(request.messages)
+        encoder.images.show(request.messages)
         self._resident = resident
         self._messages = request.messages
         self._when_full = request.when_full

@@ -198,7 +198,7 @@ class LoadedModel(Struct):
     def _length(self, prompt: GenerationRequest) -> int:
         self._enter(prompt.audience)
         encoder = self.encoder
-        encoder.show(prompt.messages)
+        encoder.images.show(prompt.messages)
         try:
             rendered = encoder.render(prompt.messages, prompt.thinking, prompt.tools)
         except template.TemplateError as error:

@@ -63,9 +63,9 @@ def _size(
     """Size of the next prompt with all typed text and no turn dropped."""
     fitting = Fitting(encoder, prefiller.resident, request, size)
     messages = _asked(request.messages, request.typed, request.images)
-    encoder.show(messages)
+    encoder.images.show(messages)
     tokens = encoder.encode(encoder.render(messages, request.thinking, request.tools))
-    seen = {image.label: encoder.count_image(image) for image in request.images}
+    seen = {image.label: encoder.images.count(image) for image in request.images}
     attached = tuple(encoder.count(text) + seen.get(text, 0) for text in request.attached)
     return PromptSize(len(tokens), fitting.limit, size, attached)
 

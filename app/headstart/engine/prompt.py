@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from headstart.core.chats.values import Role
-from headstart.core.requests import PromptCall, PromptImage, PromptMessage
-from headstart.core.rgb import DecodeImage, Rgb, no_images
+from headstart.core.requests import PromptCall, PromptMessage
+from headstart.core.rgb import DecodeImage, no_images
 from headstart.core.settings.schema import Thinking
 from headstart.core.tools import NO_TOOLS, Tools
 from headstart.engine.decoder import Decoder, SpecialToken
 from headstart.engine.foreign import CUT, GUARD, IMAGE, Foreign, Guard, bare
 from headstart.engine.markup.formats import ReplyFormat
 from headstart.engine.markup.tool_way import ToolPrompt
+from headstart.engine.prompt_images import PromptImages
 from headstart.engine.template import ChatTemplate
 from headstart.engine.text_memory import TextMemories
 from headstart.engine.token_finder import TokenFinder
@@ -43,9 +44,7 @@ class PromptEncoder:
     ) -> None:
         facts = decoder.facts
         self.decoder = decoder
-        self._decode_image = decode_image
-        # images of the present request, by digest
-        self._images: dict[str, PromptImage] = {}
+        self.images = PromptImages(decoder, decode_image)
         self._template = template
         # texts with their tokens, and calls as they were written
         self.texts = TextMemories(self._recall)
@@ -79,10 +78,6 @@ class PromptEncoder:
             yield
         finally:
             self._template = own
-
-    def show(self, messages: Sequence[PromptMessage]) -> None:
-        """Make the images of `messages` available to the next prompts."""
-        self._images = {image.digest: image for one in messages for image in one.images}
 
     def form_with(self, tools: Tools) -> ReplyFormat:
         """Marks of replies of a model that was offered these tools."""
@@ -122,7 +117,7 @@ class PromptEncoder:
         return [
             msgspec.structs.replace(
                 message,
-                text=Foreign(self._marks(message) + self.guard(message.text), self._guard),
+                text=Foreign(self.images.marks(message) + self.guard(message.text), self._guard),
                 reasoning=self.guard(message.reasoning),
                 name=self.guard(message.name),
                 calls=tuple(map(self.safe_call, message.calls)),
@@ -182,7 +177,7 @@ class PromptEncoder:
             # texts, and between them the digests of images
             for count, part in enumerate(self._plain(piece).split(IMAGE)):
                 if count % 2:
-                    tokens.extend(self._seen(part) or ())
+                    tokens.extend(self.images.tokens(part))
                 elif part:
                     tokens.extend(self._encode_plain(part))
         if self._begin is not None and (not tokens or tokens[0] != self._begin):
@@ -246,22 +241,6 @@ class PromptEncoder:
         """Number of tokens of a text inside a prompt. `keep`: it is counted again soon, for the
         same chat."""
         return len(self._encode_plain(text, keep))
-
-    def count_image(self, image: PromptImage) -> int:
-        """Number of tokens of an image passed to `show`; 0 where the model cannot see it."""
-        return len(self._seen(image.digest) or ())
-
-    def _marks(self, message: PromptMessage) -> str:
-        """The marks of a message's images, before its text, where the model can prefill them."""
-        seen = [image.digest for image in message.images if self._seen(image.digest)]
-        return "".join(f"{IMAGE}{digest}{IMAGE}" for digest in seen)
-
-    def _seen(self, digest: str) -> list[int] | None:
-        def read() -> Rgb | None:
-            image = self._images.get(digest)
-            return None if image is None else self._decode_image(image.data)
-
-        return self.decoder.image(digest, read)
 
     def _encode_plain(self, text: str, keep: bool = True) -> tuple[int, ...]:
         known = self.texts.get(text)

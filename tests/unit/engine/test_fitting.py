@@ -28,18 +28,21 @@ SIZE, MODEL = 1000, ModelRef(Path("m.gguf"), "m", 1)
 NOTHING = WrittenSoFar()
 
 
+class NoImages:
+    def show(self, _messages: Sequence[PromptMessage]) -> None:
+        pass
+
+
 class Words:
     """Renders messages as they are; a word is a token."""
 
     form = THINK
+    images = NoImages()
 
     def render(
         self, messages: Sequence[PromptMessage], _thinking: str = "auto", _tools: object = None
     ) -> str:
         return " ".join(message.text for message in messages)
-
-    def show(self, _messages: Sequence[PromptMessage]) -> None:
-        pass
 
     def end_of(self, _rendered: str, _messages: Sequence[PromptMessage]) -> str:
         return ""
