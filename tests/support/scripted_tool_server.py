@@ -137,6 +137,12 @@ def listed() -> list[Any]:
         # `re` would look at such a city for longer than anybody waits
         cities = {"type": "object", "properties": {"city": {**TEXT, "pattern": "^(a|aa)+$"}}}
         return [{**tool("structured", "A structured value."), "outputSchema": cities}, TOOLS[0]]
+    if "large-schemas" in _faults:
+        deep: Any = TEXT
+        for _ in range(80):
+            deep = {"type": "object", "properties": {"a": deep}}
+        keys = {f"key_{n}": TEXT for n in range(5_000)}
+        return [TOOLS[0], tool("deep", "Too deep.", a=deep), tool("keys", "Too many.", **keys)]
     return TOOLS
 
 

@@ -53,6 +53,7 @@ _REFUSED = (
     "format-not-possible",
     "format-is-no-json",
     "format-is-no-schema",
+    "format-too-large",
     "images-not-seen",
     "text-too-long",
     "no-embedding-model",

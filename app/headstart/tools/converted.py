@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import mcp_types as types
 
+from headstart.core.schema_bounds import excess_of
 from headstart.core.tool_servers.lists import (
     PromptArgument,
     PromptDefinition,
@@ -37,6 +38,8 @@ def definition_of(tool: types.Tool) -> ToolDefinition | None:
     hints = tool.annotations
     title = tool.title or (hints.title if hints is not None else "") or ""
     if not tool.name or len(tool.name) > 200 or len(schema) > _LONGEST_SCHEMA:
+        return None
+    if excess_of(tool.input_schema) is not None:
         return None
     return ToolDefinition(
         tool.name,

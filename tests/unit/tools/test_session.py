@@ -185,6 +185,14 @@ async def test_every_request_fails_when_the_child_dies_and_the_next_starts_anoth
         assert _text(await one.session.call("a", "echo", '{"text": "again"}')) == "again"
 
 
+async def test_a_tool_with_too_large_a_schema_is_left_out_alone() -> None:
+    async with desk() as one:
+        one.start("large-schemas", script=SCRIPT)
+        started = await one.next(ServerStarted)
+        assert [tool.name for tool in started.lists.tools] == ["echo"]
+        assert started.lists.left_out == 2
+
+
 async def test_a_flood_of_lines_is_counted_and_secrets_in_it_are_masked() -> None:
     async with desk() as one:
         values = {"API_KEY": "hush-hush"}

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-# most levels, and most members of one
-_DEEPEST, _MOST = 6, 24
+# most levels, most members of one, and most values in all: definitions may refer to each other
+_DEEPEST, _MOST, _IN_ALL = 6, 24, 1_000
 _BY_FORMAT = {
     "date": "2026-01-31",
     "time": "09:30:00Z",
@@ -26,13 +26,25 @@ _BY_FORMAT = {
 }
 
 
+class _Root:
+    """The whole schema, which has the definitions, and the number of values so far."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.schema = schema
+        self.values = 0
+
+
 def sample(schema: Mapping[str, Any]) -> str:
-    """Sample JSON, indented by two spaces per level."""
-    return json.dumps(_value(schema, schema, 0), indent=2, ensure_ascii=False)
+    """Sample JSON, indented by two spaces per level; "" where numbers are too large for one."""
+    try:
+        return json.dumps(_value(schema, _Root(schema), 0), indent=2, ensure_ascii=False)
+    except (ArithmeticError, ValueError):
+        return ""
 
 
-def _value(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
-    if not isinstance(schema, Mapping) or depth > 4 * _DEEPEST:
+def _value(schema: Any, root: _Root, depth: int) -> Any:
+    root.values += 1
+    if not isinstance(schema, Mapping) or depth > 4 * _DEEPEST or root.values > _IN_ALL:
         return "…" if schema is not False else None
     for name in ("const", "default"):
         if name in schema:
@@ -63,7 +75,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return "string"
 
 
-def _of_type(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
+def _of_type(kind: str, schema: Mapping[str, Any], root: _Root, depth: int) -> Any:
     match kind:
         case "object":
             return _object(schema, root, depth)
@@ -79,7 +91,7 @@ def _of_type(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], dept
             return _text(schema)
 
 
-def _object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _object(schema: Mapping[str, Any], root: _Root, depth: int) -> dict[str, Any]:
     members = schema.get("properties")
     members = members if isinstance(members, Mapping) else {}
     required = schema.get("required")
@@ -92,7 +104,7 @@ def _object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> d
                     for name in further}  # fmt: skip
 
 
-def _array(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> list[Any]:
+def _array(schema: Mapping[str, Any], root: _Root, depth: int) -> list[Any]:
     fixed = schema.get("prefixItems")
     found = [_value(one, root, depth + 1) for one in fixed] if isinstance(fixed, list) else []
     least, most = _whole(schema.get("minItems"), 0), _whole(schema.get("maxItems"), _MOST)
@@ -135,9 +147,9 @@ def _whole(value: Any, otherwise: int) -> int:
     return value if isinstance(value, int) and value >= 0 else otherwise
 
 
-def _found(pointer: str, root: Mapping[str, Any]) -> Any:
+def _found(pointer: str, root: _Root) -> Any:
     """The schema that a pointer like #/$defs/City names; {} if the pointer leads nowhere."""
-    found: Any = root
+    found: Any = root.schema
     for step in pointer.removeprefix("#").strip("/").split("/"):
         if step:
             key = step.replace("~1", "/").replace("~0", "~")

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from headstart.core.schema_bounds import excess_in
 from headstart.core.tool_servers.entry import ToolServer
 from headstart.core.tool_servers.lists import ServerLists, ToolDefinition
 from headstart.core.tools import LONGEST_NAME, ToolSpec
@@ -74,8 +75,9 @@ def chosen_servers(choice: Sequence[str]) -> list[str]:
 def chosen_tools(
     server: ToolServer, tools: Sequence[ToolDefinition], choice: Sequence[str]
 ) -> list[ToolDefinition]:
-    """The tools of a server that a choice switches on, without those that are off everywhere."""
-    on = [tool for tool in tools if tool.name not in server.off]
+    """The tools of a server that a choice switches on, without those that are off everywhere, and
+    those whose schema is too large."""
+    on = [tool for tool in tools if tool.name not in server.off and excess_in(tool.schema) is None]
     if server.id in choice:
         return on
     names = {one.partition("/")[2] for one in choice if one.partition("/")[0] == server.id}

@@ -38,6 +38,13 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "No answer can be held to this format: {reason}.",
         "Leave out the part of the schema that it names, or answer in free text.",
     ),
+    "format-too-large": (
+        (
+            "The answer format is too large. The most are: levels {levels:,}, values {values:,}, "
+            "characters {characters:,}."
+        ),
+        "Leave out a part of it, or answer in free text.",
+    ),
     "no-memory": (
         "There was not enough memory for this.",
         "Close other programs, or choose a smaller model or context length, and try again.",

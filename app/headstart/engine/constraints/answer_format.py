@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from headstart.core.answer_format import parsed_format
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.schema_bounds import GrammarCosts
 from headstart.core.text.shown import shortened
 from headstart.engine.constraints.grammar import GrammarError, TokenGrammar, Tokenizers
 
@@ -48,17 +50,13 @@ def _grammar(schema: str, gap: bool) -> str:
     """The grammar of a JSON Schema; raises EnvironmentProblem."""
     from llguidance import LLMatcher
 
-    try:
-        parsed: Any = json.loads(schema)
-    except (ValueError, RecursionError) as error:
-        raise EnvironmentProblem("format-is-no-json", reason=error) from error
-    if not isinstance(parsed, dict):
-        raise EnvironmentProblem("format-is-no-schema")
-    parsed = {**parsed, "x-guidance": {**_OPTIONS, **_own_options(parsed)}}
+    parsed = parsed_format(schema)
+    if excess := GrammarCosts().excess(parsed):
+        raise EnvironmentProblem("format-not-possible", reason=excess)
+    text = json.dumps({**parsed, "x-guidance": {**_OPTIONS, **_own_options(parsed)}})
     if gap:
-        return str(LLMatcher.grammar_from_lark(_AFTER_REASONING + json.dumps(parsed)))
-    # as text: of an object it refuses every integer of more than 64 bits
-    return str(LLMatcher.grammar_from_json_schema(json.dumps(parsed)))
+        return str(LLMatcher.grammar_from_lark(_AFTER_REASONING + text))
+    return str(LLMatcher.grammar_from_json_schema(text))
 
 
 def _own_options(schema: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from headstart.engine.constraints.grammar import (
 )
 from headstart.engine.decoder import Constraint
 from headstart.engine.markup.text_stream import TextStream
-from headstart.engine.markup.tool_calls.lark import Pieces, call_grammar, named_grammar
+from headstart.engine.markup.tool_calls.lark import Pieces, TooLarge, call_grammar, named_grammar
 from headstart.engine.markup.tool_calls.layout import Layout, behind_header, layout_of
 from headstart.engine.markup.tool_way import ToolPrompt
 
@@ -97,7 +97,7 @@ class CallGrammars:
             try:
                 text = _lark(make())
                 self._made[key] = TokenGrammar(self._tokenizers.get(), text, self._tokenizers.ends)
-            except GrammarError as error:
+            except (GrammarError, TooLarge) as error:
                 # a schema that has no grammar: its calls are checked when they are whole
                 log.info("no grammar for the tools: %s", error)
                 self._made[key] = None

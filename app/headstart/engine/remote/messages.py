@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from headstart.core.errors import EnvironmentProblem
+from headstart.core.answer_format import parsed_format
 from headstart.core.requests import (
     PromptImage,
     PromptMessage,
@@ -62,12 +61,7 @@ def _message(message: PromptMessage, images: bool) -> dict[str, Any]:
 def response_format(schema: str, kind: ServerKind) -> dict[str, Any]:
     """Parameters that constrain an answer to a JSON Schema; raises EnvironmentProblem for an
     invalid one."""
-    try:
-        parsed = json.loads(schema)
-    except ValueError as error:
-        raise EnvironmentProblem("format-is-no-json", reason=error) from error
-    if not isinstance(parsed, dict):
-        raise EnvironmentProblem("format-is-no-schema")
+    parsed = parsed_format(schema)
     if kind == "llama-cpp-python":
         return {"type": "json_object", "schema": parsed}
     return {

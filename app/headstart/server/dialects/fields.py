@@ -9,15 +9,16 @@ import hashlib
 import json
 import math
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from headstart.core.requests import PromptImage
+from headstart.core.schema_bounds import MOST_IN_ALL, excess_in_all, excess_of
 from headstart.core.settings.schema import SamplingChoice, Thinking
 from headstart.core.text.whole import whole
-from headstart.core.tools import Choosing, ToolChoice, ToolSpec
+from headstart.core.tools import LONGEST_NAME, Choosing, ToolChoice, ToolSpec
 from headstart.server.dialects.declined import Declined
 
 Body = Mapping[str, Any]
@@ -183,6 +184,9 @@ def output_schema(form: object) -> str | None:
     schema = form.get("schema") if not isinstance(inner, Mapping) else inner.get("schema")
     if not isinstance(schema, Mapping):
         raise Declined("A wanted 'json_schema' needs its 'schema'.", param="response_format")
+    excess = excess_of(schema)
+    if excess is not None:
+        raise Declined(f"The wanted 'json_schema' has {excess.words()}.", param="response_format")
     return as_json(schema)
 
 
@@ -278,6 +282,10 @@ def tool_of(function: Body, schema: str = "parameters", prefix: str = "") -> Too
     spec = ToolSpec(prefix + name, text_field(function, "description"))
     if not found:
         return spec
+    excess = excess_of(found)
+    if excess is not None:
+        said = f"'{schema}' of the tool '{name[:LONGEST_NAME]}' has {excess.words()}."
+        raise Declined(said, param="tools")
     return ToolSpec(spec.name, spec.description, as_json(found))
 
 
@@ -305,8 +313,12 @@ def choice_of(value: object) -> ToolChoice:
     raise Declined("'tool_choice' is none, auto, required, or one tool.", param="tool_choice")
 
 
-def checked_choice(choice: ToolChoice, specs: Iterable[ToolSpec]) -> ToolChoice:
-    """The choice, if the tools can meet it."""
+def checked_choice(choice: ToolChoice, specs: Sequence[ToolSpec]) -> ToolChoice:
+    """The choice, if the tools can meet it, and are not too many."""
+    excess = excess_in_all([spec.schema for spec in specs])
+    if excess is not None:
+        said = f"The schemas of all tools have {excess.words(MOST_IN_ALL)}."
+        raise Declined(said, param="tools")
     names = {spec.name for spec in specs}
     if choice.choosing is Choosing.NAMED and choice.name not in names:
         raise Declined(f"There is no tool '{choice.name}' in 'tools'.", param="tool_choice")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from headstart.core.schema_bounds import MOST_KEYS, GrammarCosts
 from headstart.core.tools import ToolSpec
 from headstart.engine.markup.tool_calls.layout import (
     ID,
@@ -28,6 +29,8 @@ Pieces: TypeAlias = Callable[[str], Sequence[str | int]]
 
 # required keys whose order stays free; more have to come in the order of the schema
 _FREE = 4
+# required keys of one object, and characters of all rules, which take half a second
+_MOST_REQUIRED, _MOST_CHARACTERS = 200, 500_000
 _OTHER_ID = "f5G6h7I8j"
 # ids and numbers of calls differ from call to call
 _VARIABLE = re.compile(
@@ -38,16 +41,25 @@ _GAP = "/[ \\t\\r\\n]{0,8}/"
 _BLANKS = "/[ \\t\\r\\n]{0,20}/"
 
 
+class TooLarge(Exception):
+    """A grammar, or a part of one, that would take too long to make or to use."""
+
+
 class _Writer:
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
         self.rules: dict[str, str] = {}
         self._schemas: dict[str, str] = {}
+        self._room, self._costs = _MOST_CHARACTERS, GrammarCosts()
 
     def json(self, part: Any, root: Mapping[str, Any]) -> str:
         """The rule of a JSON value; equal schemas share one."""
-        body = json.dumps(_whole(part, root), ensure_ascii=False)
+        whole = _whole(part, root)
+        body = json.dumps(whole, ensure_ascii=False)
+        self._take(len(body))
         if body not in self._schemas:
+            if excess := self._costs.excess(whole):
+                raise TooLarge(excess)
             self._schemas[body] = self.rule(f"json{len(self._schemas)}", f"%json {body}")
         return self._schemas[body]
 
@@ -70,8 +82,14 @@ class _Writer:
         return quoted.join(self.literal(part) for part in text.split(gap)).strip()
 
     def rule(self, name: str, body: str) -> str:
+        self._take(len(name) + len(body))
         self.rules[name] = body
         return name
+
+    def _take(self, characters: int) -> None:
+        self._room -= characters
+        if self._room < 0:
+            raise TooLarge(f"more than {_MOST_CHARACTERS:,} characters")
 
     def until(self, name: str, end: str, key: str = "") -> str:
         """Any text up to `end`, and `end`, with `key` in its gaps."""
@@ -96,7 +114,7 @@ def call_grammar(
 ) -> str:
     """The grammar of what follows the opening mark: one call, or `several` where the form has them
     in one section. `opening`: the mark, for a grammar that begins before it; white space may stand
-    there, and nothing at all for a call that is `optional`."""
+    there, and nothing at all for a call that is `optional`. Raises TooLarge."""
     writer = _Writer(pieces)
     calls = [_call(writer, layout, number, spec) for number, spec in enumerate(specs)]
     one = writer.rule("one", " | ".join(calls))
@@ -111,7 +129,7 @@ def call_grammar(
 
 
 def named_grammar(layout: Layout, spec: ToolSpec, pieces: Pieces) -> str:
-    """The grammar of a call behind a header that has the name already."""
+    """The grammar of a call behind a header that has the name already. Raises TooLarge."""
     writer = _Writer(pieces)
     schema = spec.parameters
     if isinstance(layout, JsonLayout):
@@ -290,7 +308,7 @@ def _choices(choices: Iterable[Any], quote: str) -> str:
 
 def _required(schema: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
     found = schema.get("required")
-    wanted = found if isinstance(found, list) else ()
+    wanted = {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()
     return tuple(key for key in keys if key in wanted)
 
 
@@ -299,11 +317,14 @@ def _any_order(
 ) -> str:
     """Pairs in any order until all required ones are there. Beyond a few required keys these come
     in the schema's order, because each set of missing keys is a rule of its own."""
+    if len(required) > _MOST_REQUIRED or len(pairs) > MOST_KEYS:
+        raise TooLarge(f"more than {_MOST_REQUIRED} required or {MOST_KEYS:,} keys in one object")
     optional = [rule for key, rule in pairs.items() if key not in required]
+    places = {key: place for place, key in enumerate(pairs)}
     others = [writer.rule(f"{name}_o", " | ".join(optional))] if optional else []
 
     def rest(missing: tuple[str, ...]) -> str:
-        label = f"{name}_p{'_'.join(str(list(pairs).index(key)) for key in missing)}"
+        label = f"{name}_p{'_'.join(str(places[key]) for key in missing)}"
         if label in writer.rules:
             return label
         writer.rule(label, "")

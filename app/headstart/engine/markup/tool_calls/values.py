@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 # types whose values are written as JSON; strings are written as they are
@@ -36,26 +36,37 @@ def types_of(schema: Mapping[str, Any] | None, key: str) -> frozenset[str]:
 
 def types_in(part: Any, root: Mapping[str, Any]) -> frozenset[str]:
     """JSON types of a part of a schema; `root` has its definitions."""
-    return _types(part, root, 0)
+    types, waiting = set[str](), [part]
+    # a part counts once, however often the schema refers to it
+    seen = set[int]()
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Mapping) and id(found) not in seen:
+            seen.add(id(found))
+            own, others = _named_in(found, root)
+            types.update(own)
+            waiting += others
+    return frozenset(types)
 
 
-def _types(found: Any, root: Mapping[str, Any], depth: int) -> frozenset[str]:
-    if not isinstance(found, Mapping) or depth > 8:
-        return frozenset()
+def _named_in(
+    found: Mapping[str, Any], root: Mapping[str, Any]
+) -> tuple[Iterable[str], Sequence[Any]]:
+    """The types that a part of a schema names, and the parts that name more."""
     if isinstance(named := found.get("$ref"), str):
-        return _types(_target(root, named), root, depth + 1)
+        return (), (_target(root, named),)
     kind = found.get("type")
     if isinstance(kind, str):
-        return frozenset({kind})
+        return (kind,), ()
     if isinstance(kind, list):
-        return frozenset(one for one in kind if isinstance(one, str))
+        return [one for one in kind if isinstance(one, str)], ()
     values = found.get("enum", [found["const"]] if "const" in found else None)
     if isinstance(values, list):
-        return frozenset(map(_type_of, values))
+        return map(_type_of, values), ()
     for key in ("anyOf", "oneOf", "allOf"):
         if isinstance(several := found.get(key), list):
-            return frozenset().union(*(_types(one, root, depth + 1) for one in several))
-    return frozenset({"object"}) if "properties" in found else frozenset()
+            return (), several
+    return ("object",) if "properties" in found else (), ()
 
 
 def _target(root: Mapping[str, Any], named: str) -> Any:
