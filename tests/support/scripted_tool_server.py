@@ -142,7 +142,7 @@ def listed() -> list[Any]:
         for _ in range(80):
             deep = {"type": "object", "properties": {"a": deep}}
         keys = {f"key_{n}": TEXT for n in range(5_000)}
-        return [TOOLS[0], tool("deep", "Too deep.", a=deep), tool("keys", "Too many.", **keys)]
+        return [TOOLS[0], tool("deep", "Too deep.", a=deep), tool("keys", "Too many.", (), **keys)]
     return TOOLS
 
 
