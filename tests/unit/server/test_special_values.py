@@ -74,7 +74,7 @@ def _cases() -> list[tuple[str, str, Any, Any]]:
     found = [
         (name, field, value, wanted)
         for field, dialects in LONGEST.items()
-        for name in dialects
+        for name in sorted(dialects)
         for value, wanted in TOKENS
     ]
     return found + [
