@@ -134,10 +134,13 @@ class CallMemory:
                 # an earlier turn, which the template shows in another way
                 continue
             said = rendered[len(before) : len(before) + _LONGEST]
-            end = calls_end(said, form, [call.name for call in step.calls])
-            shows = not step.reasoning.strip() or step.reasoning.strip() in said[: max(end, 0)]
+            # calls that the reasoning has are words of it
+            thought = step.reasoning.strip()
+            begins = said.find(thought) + len(thought)
+            shows = begins >= len(thought)
+            end = calls_end(said[begins:], form, [call.name for call in step.calls])
             if end >= 0 and shows:
-                rendered = before + step.raw + rendered[len(before) + end :]
+                rendered = before + step.raw + rendered[len(before) + begins + end :]
         return rendered
 
     def _prompt_before(

@@ -91,7 +91,7 @@ class Turn:
         self._speculation = parts.speculation
         self._speculator: Speculator | None = None
         self._size = decoder.facts.context_length
-        self._stop = (*request.sampling.stop, *(() if request.plain else parts.template_stop))
+        self._ends = () if request.plain else parts.template_stop
         seed = request.sampling.seed
         self._paused = paused or PausedTurn(
             random.getrandbits(32) % (2**32 - 1) if seed is None else seed, TurnAccount()
@@ -201,12 +201,12 @@ class Turn:
         return snapshot_positions(self._prefiller, self._encoder, request, kept, prompt, others)
 
     def _stream(self) -> TextStream:
-        encoder, tools = self._encoder, self._request.tools
+        encoder, tools, stop = self._encoder, self._request.tools, self._request.sampling.stop
         if self._request.plain:
-            return TextStream(self._stop, UNMARKED)
+            return TextStream(stop, UNMARKED)
         marks = frozenset(encoder.marks_with(tools).values())
         schemas = tools.schemas if tools else None
-        return TextStream(self._stop, encoder.form_with(tools), marks, schemas)
+        return TextStream(stop, encoder.form_with(tools), marks, schemas, self._ends)
 
     def _generate(self, rendered: str, prompt: list[int], stream: TextStream) -> FinishReason:
         tokens, kept = self._resident.tokens, self._fitting.kept
@@ -230,7 +230,7 @@ class Turn:
             ended = finish not in (None, FinishReason.CANCELLED) or not self._gives_way
             if ended:
                 # however the reply ended: the next turn finds these tokens again
-                self._remember_reply(rendered, stream)
+                self._remember_reply(rendered, stream, finish is FinishReason.END)
             if ended and self._tracer is not None:
                 found = self._tracer.explain(
                     self._request, kept, rendered, prompt, self._account.reused
@@ -243,14 +243,11 @@ class Turn:
     def _all_rules(self) -> Constraint | None:
         """The rules of the reply's text and of its calls."""
         encoder, tools = self._encoder, self._request.tools
-        rules: list[Constraint] = []
-        of_text = self._rules.make(*self._beginning())
-        if of_text is not None:
-            rules.append(of_text)
+        found: list[Constraint | None] = [self._rules.make(*self._beginning())]
         if tools:
             _, stream, _ = self._beginning()
-            of_calls = self._rules.for_tools(tools, encoder.way, stream, self._marks)
-            rules += [of_calls] if of_calls is not None else []
+            found.append(self._rules.for_tools(tools, encoder.way, stream, self._marks))
+        rules = [one for one in found if one is not None]
         return AllRules(rules) if len(rules) > 1 else next(iter(rules), None)
 
     def _beginning(self) -> tuple[Sampling, TextStream, str]:
@@ -259,10 +256,12 @@ class Turn:
         stream.follow(*self._fitting.start)
         return self._request.sampling, stream, self._request.reply_so_far.text
 
-    def _remember_reply(self, rendered: str, stream: TextStream) -> None:
+    def _remember_reply(self, rendered: str, stream: TextStream, ended: bool) -> None:
         """Have the encoder remember the reply's tokens, without those of an incomplete last
         character."""
         tokens, cut = list(self._generated), stream.incomplete
+        # some calls are known only now
+        self._reply.add(stream.finish(ended))
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
         self._remember_calls(rendered, tokens, stream)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -10,7 +10,7 @@ from headstart.core.chats.values import Role
 from headstart.core.requests import PromptCall, PromptMessage
 from headstart.core.tools import Tools
 from headstart.engine.call_memory import CallMemory, WrittenStep
-from tests.support.tool_forms import TOOLS, shapes
+from tests.support.tool_forms import TOOLS, shapes, written
 from tests.support.tool_sessions import STEPS, Session
 
 
@@ -43,6 +43,31 @@ def test_a_step_is_not_put_back_into_a_prompt_with_other_tools() -> None:
     fewer = session.encoder.render(session.messages, tools=Tools(TOOLS[:1]))
     assert TOOLS[1].description in session.encoder.render(session.messages, tools=Tools(TOOLS))
     assert TOOLS[1].description not in fewer
+
+
+@pytest.mark.parametrize("name", ["Bielik-11B-v3.0-Instruct", "LFM2.5-8B-A1B"])
+def test_a_call_that_thoughts_consider_is_not_the_steps_call(name: str) -> None:
+    """Where a vocabulary has no token for the mark, it stands in the prompt as it was written."""
+    way, layout, mark = shapes()[name]
+    considered = written(way, layout, mark, [("now", "{}")])
+    called = written(way, layout, mark, [("read_file", '{"path":  "a"}')])
+    shown = written(way, layout, mark, [("read_file", '{"path": "a"}')])
+    call = PromptCall("call_1", "read_file", '{"path": "a"}')
+    thought = f"I could {considered} but no."
+    raw = f"<think>\n{thought}\n</think>\n\n{called}"
+    memory = CallMemory()
+    memory.keep(WrittenStep((call,), "", thought, raw))
+    question = PromptMessage(Role.USER, "Read.", "q")
+    said = PromptMessage(Role.ASSISTANT, "", "r", thought, calls=(call,))
+    ahead = PromptMessage(Role.USER, "And?", "q2")
+
+    def render(some: Sequence[PromptMessage]) -> str:
+        texts = ["Q: Read.\nA: ", f"<think>{thought}</think>{shown}<end>", "Q: And?"]
+        return "".join(texts[: len(some)])
+
+    messages = [question, said, ahead]
+    found = memory.as_written(render(messages), messages, way.form, render)
+    assert found == f"Q: Read.\nA: {raw}<end>Q: And?"
 
 
 def test_only_the_same_step_is_put_back() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 
 from msgspec import Struct, field
@@ -36,6 +36,18 @@ class Mark(Enum):
     CALL, IN_CALL = "call", "in call"
 
 
+class ThoughtsEnd(Enum):
+    """The end of a family's reasoning. A call before it is only considered, and a part of the
+    reasoning; if the end never comes, the call is one."""
+
+    # a mark: tags, or plain words
+    MARK = "mark"
+    # that of their message, or any other one, as a call's, which a header announces
+    MESSAGE = "message"
+    # that of their section, which other sections stand inside
+    SECTION = "section"
+
+
 class ReplyFormat(Struct, frozen=True):
     """The marks of one family.
 
@@ -59,6 +71,8 @@ class ReplyFormat(Struct, frozen=True):
     caller: str = ""
     # the form of tool calls
     calls: CallForm | None = None
+    # the end of reasoning, before which calls are a part of it
+    thoughts_end: ThoughtsEnd = ThoughtsEnd.MARK
     # the template is of this family if it contains all of these; `opens` if empty
     signs: tuple[str, ...] = field(default=())
 
@@ -66,11 +80,20 @@ class ReplyFormat(Struct, frozen=True):
         signs = self.signs or (self.opens.strip(),)
         return all(sign in template for sign in signs)
 
+    @property
+    def nested(self) -> bool:
+        """True if headers stand within reasoning, too."""
+        return self.thoughts_end is ThoughtsEnd.SECTION
+
     def tool_in(self, header: str) -> str | None:
         """The tool that a message with this header calls, "" where its text says it; None where
         the message is for the user."""
         found = re.search(self.caller, header.strip()) if self.caller else None
         return None if found is None else found[1]
+
+    def is_header(self, text: str, much: Callable[[Iterable[bool]], bool] = all) -> bool:
+        """True if all words of a header are known, or as many as `much` asks for."""
+        return much(word in self.words or word.startswith("to=") for word in text.split())
 
     def going_on(self, so_far: WrittenSoFar, opened: bool) -> list[tuple[str, bool]]:
         """A reply's beginning as the model would have written it: pieces, each with True for a
@@ -122,6 +145,7 @@ FORMATS = (
         words=frozenset({"assistant", "analysis", "final", "commentary"}),
         anywhere=True,
         caller=r"to=(?!assistant\b|user\b)(?:functions\.)?(\S+)",
+        thoughts_end=ThoughtsEnd.MESSAGE,
         signs=("<|channel|>", "<|message|>"),
     ),
     # Muse Glimmer: a message's recipient determines its kind
@@ -139,6 +163,7 @@ FORMATS = (
         words=frozenset({"assistant", "to=self", "to=user"}),
         anywhere=True,
         caller=r"to=(?!self\b|user\b|assistant\b)(\S+)",
+        thoughts_end=ThoughtsEnd.MESSAGE,
         signs=("<|start|>", "<|message|>", "<|eom|>"),
     ),
     # Solar Open
@@ -166,6 +191,7 @@ FORMATS = (
         words=frozenset({"assistant"}),
         anywhere=True,
         caller=r"\Afunction call()\Z",
+        thoughts_end=ThoughtsEnd.MESSAGE,
         signs=("<|message_sep|>", "<|role_sep|>"),
     ),
     # Kimi K3
@@ -184,6 +210,7 @@ FORMATS = (
         words=frozenset({"think", "response", "message", 'role="assistant"'}),
         anywhere=True,
         caller=r'\Acall tool="([^"]+)"',
+        thoughts_end=ThoughtsEnd.SECTION,
         signs=("<|open|>", "<|close|>", "<|sep|>"),
     ),
     # Gemma 4: a channel's name ends with its line
@@ -282,6 +309,7 @@ FORMATS = (
         begins="all\n",
         words=frozenset({"all"}),
         caller=r"\A(?!all\Z)([\w.\-]+)\Z",
+        thoughts_end=ThoughtsEnd.MESSAGE,
         signs=(">>>all",),
     ),
     THINK,

@@ -60,6 +60,13 @@ class OpenCall:
         doubtful = unknown or self._reader.cut
         return (not self.calls and not self._reader.cut) or (self.thinking and doubtful)
 
+    def unlikely(self, longest: int) -> bool:
+        """True if no name came within so many characters, or that of a tool which nobody
+        offered."""
+        if not self._name:
+            return len(self.raw) > longest
+        return self._known is not None and self._name not in self._known
+
     @property
     def raw(self) -> str:
         """The text behind the mark so far."""

@@ -16,9 +16,11 @@ from headstart.core.tools import Choosing, ToolChoice, Tools
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.constraints.tool_rules import ToolRules
 from headstart.engine.decoder import Decoder
+from headstart.engine.markup.formats import ThoughtsEnd
 from headstart.engine.markup.text_stream import TextStream
 from tests.models.llama_source import templates
 from tests.support.byte_decoder import byte_encoder, reply_tokens
+from tests.support.thoughts import CALL, called, thinking
 from tests.support.tool_forms import RUN, TOOLS, schema_of, shapes
 
 CHOICES = (ToolChoice(Choosing.REQUIRED), ToolChoice(Choosing.NAMED, RUN.name))
@@ -59,6 +61,29 @@ def test_a_required_call_comes_and_fits(name: str, choice: ToolChoice) -> None:
         assert not stream.text.strip()
         assert len(stream.calls) == 1
     assert whole or name in ENDLESS
+
+
+@pytest.mark.parametrize("name", [*thinking(ThoughtsEnd.MARK), *thinking(ThoughtsEnd.SECTION)])
+def test_thoughts_are_free_also_where_they_have_a_call(name: str) -> None:
+    """The grammar begins with the call that counts."""
+    encoder = byte_encoder(templates()[name])
+    tools = Tools(TOOLS)
+    marks = encoder.marks_with(tools)
+    maker = RuleMaker(encoder.decoder, marks, encoder.pieces)
+    stream = TextStream((), encoder.form_with(tools), frozenset(marks.values()), tools.schemas)
+    stream.follow("")
+    rules = maker.for_tools(tools, encoder.way, stream, marks)
+    assert rules is not None
+    row = np.zeros(encoder.decoder.facts.vocabulary_size, np.float32)
+    form = encoder.form
+    for token in reply_tokens(encoder, f"{form.opens}I could {called(name, CALL)} but no."):
+        rules.accept((token,))
+        assert np.isfinite(rules.apply(row)).all()
+    held = False
+    for token in reply_tokens(encoder, form.turns + called(name, CALL)):
+        rules.accept((token,))
+        held = held or not np.isfinite(rules.apply(row)).all()
+    assert held
 
 
 def _walk(

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.requests import WrittenSoFar
-from headstart.engine.markup.formats import THINK
+from headstart.engine.markup.formats import THINK, with_calls
 from headstart.engine.markup.text_stream import TextStream
+from headstart.engine.markup.tool_calls.forms import GENERIC
 
 
 def _feed(stream: TextStream, chunks: list[bytes]) -> list[tuple[PartKind, str]]:
@@ -140,3 +141,12 @@ def test_what_was_written_so_far_is_told_with_what_is_held_back() -> None:
     assert stream.so_far == WrittenSoFar("Hm. </thi")
     stream.push(b"nk>\n\nYes")
     assert stream.so_far == WrittenSoFar("Hm. ", "Yes", closed=True)
+
+
+def test_a_turn_that_the_models_own_end_ends_is_over() -> None:
+    """A call in thoughts that it never closed is one."""
+    call = b'<tool_call>{"name": "lamp", "arguments": {}}</tool_call>'
+    stream = TextStream(form=with_calls(THINK, GENERIC), tools={"lamp": {}}, ends=("<|end|>",))
+    stream.push(b"<think>\nHm." + call + b"<|end|>")
+    stream.finish(ended=False)
+    assert stream.calls == [("lamp", "{}")]
