@@ -119,6 +119,23 @@ async def test_a_program_gets_a_call_in_thoughts_that_never_end(
         await beside(ask)
 
 
+async def test_stop_strings_of_a_program_sleep_in_thoughts(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = "<think>\nOne.\n\nTwo, but no.\n</think>\n\nThree.\n\nFour."
+    monkeypatch.setattr(select, "open_decoder", opening(templates()[QWEN], raw, raw))
+    async with running() as app:
+        program = Program(*await opened(app))
+
+        def ask() -> None:
+            whole = program.ask(stop=["\n\n", "but"])
+            assert whole.message.reasoning_content == "One.\n\nTwo, but no.\n"
+            assert (whole.message.content, whole.finish_reason) == ("Three.", "stop")
+            assert program.stream(stop=["Four"])[1] == "Three.\n\n"
+
+        await beside(ask)
+
+
 async def test_the_window_runs_no_call_that_was_only_considered(
     running: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ class TextStream:
     ) -> None:
         """`tokens`: the marks that are special tokens; spelled as plain text they count as text.
         `tools`: schemas of the offered tools by name; None if unknown. `ends`: texts with which
-        the model ends its turn."""
+        the model ends its turn, in reasoning, too, where `stop` sleeps."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._stop = tuple(text for text in stop if text)
         self._ends = tuple(text for text in ends if text)
@@ -139,7 +139,9 @@ class TextStream:
         state = self._state
         if not state.in_words:
             return state.marks
-        return (*self._stop, *self._ends, *state.marks)
+        # thoughts are the model's own: what ends an answer does not end them
+        stops = () if state.kind is PartKind.REASONING else self._stop
+        return (*stops, *self._ends, *state.marks)
 
     def _advance(self, text: str, origin: Origin, last: bool) -> None:
         if self.stopped:
@@ -148,7 +150,7 @@ class TextStream:
         held.add(text, origin)
         while True:
             marks = self._marks
-            found = held.first((mark, 0) for mark in marks)
+            found = held.first(self._looked_for(marks))
             if found is None:
                 keep = 0 if last else held.unsure(marks)
                 if self._take(len(held.text) - keep):
@@ -171,6 +173,15 @@ class TextStream:
             self._look_again()
         if state.header is not None and len(state.header) > LONGEST_HEADER:
             state.release()
+
+    def _looked_for(self, marks: Sequence[str]) -> list[tuple[str, int]]:
+        """The marks, each with the position from which it counts: line breaks between a mark and
+        the text are no stop string."""
+        held = self._held.text
+        blank = len(held) - len(held.lstrip("\n")) if self._state.trims else 0
+        return [
+            (mark, blank if mark in self._stop and not mark.strip("\n") else 0) for mark in marks
+        ]
 
     def _take(self, count: int) -> bool:
         """Take `count` held characters; True if there is text to look at again."""

@@ -143,6 +143,44 @@ def test_what_was_written_so_far_is_told_with_what_is_held_back() -> None:
     assert stream.so_far == WrittenSoFar("Hm. ", "Yes", closed=True)
 
 
+THOUGHT = "<think>\nOne. STOP Two.\n</think>\n\n"
+
+
+@given(st.lists(st.integers(1, 4), max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_a_stop_string_sleeps_in_thoughts(sizes: list[int]) -> None:
+    stream = TextStream(("STOP",))
+    got = _feed(stream, _cut(f"{THOUGHT}Three. STOP Four.".encode(), sizes))
+    assert got == [(PartKind.REASONING, "One. STOP Two.\n"), (PartKind.TEXT, "Three. ")]
+    assert (stream.stopped, stream.stopped_by) == (True, "STOP")
+
+
+def test_a_stop_string_sleeps_in_thoughts_whose_marks_are_tokens() -> None:
+    stream = TextStream(("STOP",), tokens=("<think>", "</think>"))
+    pieces = stream.push(b"<think>", mark="<think>") + stream.push(b"One. STOP")
+    pieces += stream.push(b"</think>", mark="</think>") + stream.push(b"Two. STOP Three.")
+    assert [(one.kind, one.text) for one in pieces] == [
+        (PartKind.REASONING, "One. STOP"), (PartKind.TEXT, "Two. "),
+    ]  # fmt: skip
+
+
+@given(st.sampled_from(["\n", "\n\n"]), st.lists(st.integers(1, 4), max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_the_line_breaks_behind_thoughts_are_no_stop_string(stop: str, sizes: list[int]) -> None:
+    stream = TextStream((stop,))
+    got = _feed(stream, _cut(f"{THOUGHT}Three.\n\nFour.".encode(), sizes))
+    assert got[-1] == (PartKind.TEXT, "Three.")
+    assert stream.stopped
+
+
+def test_the_models_own_end_counts_in_thoughts() -> None:
+    """Of a template in whose vocabulary the end of a turn is no token."""
+    stream = TextStream(("STOP",), ends=("<|end|>",))
+    got = _feed(stream, [b"<think>\nOne. STOP", b" Two.<|e", b"nd|><|user|>"])
+    assert got == [(PartKind.REASONING, "One. STOP Two.")]
+    assert stream.stopped_by == "<|end|>"
+
+
 def test_a_turn_that_the_models_own_end_ends_is_over() -> None:
     """A call in thoughts that it never closed is one."""
     call = b'<tool_call>{"name": "lamp", "arguments": {}}</tool_call>'
