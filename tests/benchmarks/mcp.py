@@ -1,8 +1,8 @@
 """Tool servers: faults, real servers, consent, the window meanwhile, what a kill leaves behind.
 
-`python -m tests.benchmarks.mcp --json FILE` (`--only faults,real,kill,consent,tokens`). The window
-is a real one, offscreen; its frames are the times that its loop takes to come around while it
-repaints. Real servers come from npm and PyPI.
+`python -m tests.benchmarks.mcp --json FILE` (`--only faults,answers,real,kill,consent,tokens`).
+The window is a real one, offscreen; its frames are the times that its loop takes to come around
+while it repaints. Real servers come from npm and PyPI.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from headstart.assembly import App
 from headstart.core.settings.schema import ChatOptions, EngineSettings, SamplingChoice
 from tests.benchmarks import mcp_servers
 from tests.benchmarks.answering import starter_key, stats_of
+from tests.benchmarks.mcp_answers import answers
 from tests.benchmarks.mcp_faults import FAULTS, Desk
 from tests.benchmarks.report import Report
 from tests.benchmarks.starting import run_watched
@@ -250,13 +251,15 @@ def main() -> int:
         return child(options.child[0], Path(options.child[1]))
     _parts = frozenset(filter(None, options.only.split(",")))
     report = Report("Tool servers")
-    if only("faults") or only("real"):
+    if only("faults") or only("real") or only("answers"):
         keyring.set_keyring(MemoryKeyring())
 
         async def measure(app: App) -> int:
             await app.controllers.settle()
             if only("faults"):
                 await _faults(app, report)
+            if only("answers"):
+                await answers(app, report)
             if only("real"):
                 await _real(app, report)
             return 0

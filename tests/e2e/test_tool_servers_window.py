@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from headstart.assembly import App
 from headstart.chat.agent.permissions import Permission
 from headstart.core.chats.parts import ToolResultPart
 from headstart.core.chats.sections import CallState
+from headstart.core.tool_servers.entry import ToolServer
 from headstart.core.tool_servers.state import ToolServerState
 from headstart.ui.settings.tool_import_sheet import ToolImportSheet
 from headstart.ui.settings.tool_server_dialog import ToolServerDialog
 from headstart.ui.settings.tools_page import ToolsPage
 from tests.conftest import OpenApp, until
 from tests.e2e.test_tools_window import call, calls, say, use
+from tests.support import odd_tool_server
 from tests.support.driver import branch, reply_done
 from tests.support.keyrings import MemoryKeyring
 from tests.support.scripted_server import ScriptedServer
@@ -213,6 +216,54 @@ async def test_a_chat_gets_the_tools_of_a_server(running: OpenApp, server: Scrip
         [approval] = app.services.preferences.current.tool_approvals
         page.buttons[approval].click()
         await until(lambda: not app.services.preferences.current.tool_approvals)
+
+
+async def test_an_odd_tool_and_an_answer_without_a_bound_cost_themselves_only(
+    running: OpenApp, server: ScriptedServer
+) -> None:
+    async with running() as app:
+        servers = app.services.tools.servers
+        for what in ("no schema", "lists"):
+            arguments = (odd_tool_server.__file__, what)
+            entry = ToolServer("", what, command=sys.executable, arguments=arguments)
+            await servers.entries.save(entry, {})
+        page = await page_of(app)
+        odd, fat = page.servers.rows.values()
+        odd.switch.click()
+        await until(lambda: odd.state.text().startswith("Running"))
+        odd.details.click()
+        sheet = page.details
+        assert sheet is not None
+        shown = [sheet.tools.topLevelItem(row) for row in range(sheet.tools.topLevelItemCount())]
+        assert [one.text(0) for one in shown if one is not None] == ["echo", "odd"]
+        said = "“bad” of “tools” is left out: its “inputSchema” is not as the protocol has it."
+        assert sheet.left_out.text() == said
+        await until(lambda: said in sheet.log.toPlainText())
+        await picture(app, "odd")
+        sheet.accept()
+        fat.details.click()
+        assert page.details is not None
+        assert page.details.left_out.isHidden()
+        page.details.accept()
+
+        await use(app, server)
+        app.services.preferences.update(tools_from=tuple(one.id for one in servers.entries.all))
+        server.script = [
+            call("lists__odd", {}, "I will see."),
+            call("no_schema__echo", {"text": "here"}),
+            say("Done."),
+        ]
+        app.window.composer.set_text("Look.")
+        app.window.composer.button.click()
+        await until(lambda: asks(app, 1))
+        calls(app)[0].answers[Permission.ONCE].click()
+        await until(lambda: asks(app, 2))
+        calls(app)[1].answers[Permission.ONCE].click()
+        await reply_done(app)
+        found = [one for one in (await branch(app))[-1].parts if isinstance(one, ToolResultPart)]
+        assert [one.failed for one in found] == [True, False]
+        assert "200,000 values" in found[0].text
+        assert found[1].text == "here"
 
 
 async def test_a_question_of_a_server_says_who_asks(

@@ -29,6 +29,8 @@ from headstart.core.tool_servers.results import (
 
 # characters of a description and of a schema: a hostile list must not fill memory
 _LONGEST_TEXT, _LONGEST_SCHEMA = 20_000, 200_000
+# characters of a name that can be called
+LONGEST_NAME = 200
 _NO_ARGUMENTS = '{"type": "object", "properties": {}}'
 
 
@@ -37,7 +39,7 @@ def definition_of(tool: types.Tool) -> ToolDefinition | None:
     schema = json.dumps(tool.input_schema, ensure_ascii=False) if tool.input_schema else ""
     hints = tool.annotations
     title = tool.title or (hints.title if hints is not None else "") or ""
-    if not tool.name or len(tool.name) > 200 or len(schema) > _LONGEST_SCHEMA:
+    if not tool.name or len(tool.name) > LONGEST_NAME or len(schema) > _LONGEST_SCHEMA:
         return None
     if excess_of(tool.input_schema) is not None:
         return None

@@ -9,9 +9,9 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import httpx2
 import mcp_types as types
@@ -22,12 +22,15 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from headstart.core.told import Told, told
-from headstart.core.tool_servers.lists import ServerLists, ToolDefinition
+from headstart.core.tool_servers.lists import ServerLists
 from headstart.core.tool_servers.results import TextContent
 from headstart.tools import converted
 from headstart.tools.asking import Questions
+from headstart.tools.lines import MESSAGE
+from headstart.tools.listing import Listing
 from headstart.tools.problems import of_status, problem_of
-from headstart.tools.transport import MOST_BYTES, ServerProcess
+from headstart.tools.sifted import Sifter, reason, sifted
+from headstart.tools.transport import ServerProcess
 from headstart.tools.web import web_client
 from headstart.tools.wire import (
     CallProgressed,
@@ -47,13 +50,10 @@ log = logging.getLogger(__name__)
 
 # seconds to connect; a first start may download the server
 _START_SECONDS = 180.0
-# entries of each list, and pages
-_MOST_ENTRIES, _MOST_PAGES = 5_000, 100
 _PROGRESS_SECONDS = 0.1
-# least seconds between two lists, and characters of all definitions of one
-_LIST_SECONDS, _MOST_CHARACTERS = 1.0, 32_000_000
+# least seconds between two lists
+_LIST_SECONDS = 1.0
 _PROGRAM = "Headstart"
-T = TypeVar("T")
 Request = CallTool | GetPrompt | ReadResource
 Send = Callable[[FromHost], None]
 
@@ -65,7 +65,9 @@ class HostedServer:
         self._send = send
         self._say = say
         self._client: Client | None = None
-        self._process = None if start.url else ServerProcess(start, say)
+        self._listing = Listing(say)
+        self._sifter = Sifter(lambda reason: self._listing.tell(reason))
+        self._process = None if start.url else ServerProcess(start, say, self._sifter)
         self._questions = Questions(start.server, send, lambda: bool(self._requests))
         self._requests: dict[int, asyncio.Task[None]] = {}
         self._relist = asyncio.Event()
@@ -122,7 +124,11 @@ class HostedServer:
             if lost:
                 # an address that was started again knows no session of before
                 self._lost.set()
-            if ended or lost or error.error.code == types.CONNECTION_CLOSED:
+            unread = reason(error, self._start.name)
+            if unread is not None and not ended:
+                # only this request is lost
+                self._send(RequestFailed(number, unread))
+            elif ended or lost or error.error.code == types.CONNECTION_CLOSED:
                 self._send(RequestFailed(number, self._end_of_process(error), True))
             else:
                 self._send(Returned(number, (TextContent(error.error.message),), True))
@@ -155,6 +161,7 @@ class HostedServer:
         problem: Told | None = None
         try:
             async with self._connected() as client:
+                self._sifter.agree(client.protocol_version)
                 lists = await self._list(client)
                 self._client = client
                 old_age = client.protocol_version not in MODERN_PROTOCOL_VERSIONS
@@ -183,7 +190,7 @@ class HostedServer:
         start = self._start
         async with contextlib.AsyncExitStack() as stack:
             if self._process is not None:
-                transport: Any = self._process.streams()
+                transport: AbstractAsyncContextManager[Any] = self._process.streams()
             else:
                 http = await stack.enter_async_context(
                     web_client(start.url, start.variables, self._on_response)
@@ -193,10 +200,10 @@ class HostedServer:
                     http_client=http,
                     # a server that does not answer must not hold up its own end
                     terminate_on_close=False,
-                    max_sse_event_size=MOST_BYTES,
+                    max_sse_event_size=MESSAGE.size,
                 )
             client = Client(
-                transport,
+                sifted(transport, self._sifter),
                 mode="legacy" if start.handshake else "auto",
                 client_info=types.Implementation(name=_PROGRAM, version="1"),
                 elicitation_callback=self._questions.ask,
@@ -249,26 +256,8 @@ class HostedServer:
                     self._relist.set()
 
     async def _list(self, client: Client) -> ServerLists:
-        caps = client.server_capabilities
-        tools, left = await _all(client.list_tools, "tools", caps.tools is not None)
-        prompts, _ = await _all(client.list_prompts, "prompts", caps.prompts is not None)
-        known = caps.resources is not None
-        resources, _ = await _all(client.list_resources, "resources", known)
-        templates, _ = await _all(client.list_resource_templates, "resource_templates", known)
-        usable, size = list[ToolDefinition | None](), 0
-        for tool in tools:
-            one = converted.definition_of(tool)
-            size += 0 if one is None else len(one.description) + len(one.schema)
-            usable.append(one if size <= _MOST_CHARACTERS else None)
-        info = client.server_info
-        return ServerLists(
-            tuple({one.name: one for one in usable if one is not None}.values()),
-            tuple(converted.prompt_of(one) for one in prompts),
-            tuple(converted.resource_of(one) for one in (*resources, *templates)),
-            ((info.title or info.name) if info is not None else "")[:200],
-            (info.version if info is not None else "")[:100],
-            left + sum(one is None for one in usable),
-        )
+        self._listing = Listing(self._say)
+        return await self._listing.lists(client)
 
     def _end_of_process(self, error: BaseException | None = None) -> Told:
         """The reason why the server ended, with its exit status where it is known."""
@@ -326,26 +315,3 @@ class _Progress:
             self._told = now
             words = " ".join((message or "").split())[:200]
             self._send(CallProgressed(self._number, float(progress), float(total or 0), words))
-
-
-async def _all(
-    fetch: Callable[..., Awaitable[Any]], name: str, offered: bool
-) -> tuple[Sequence[Any], int]:
-    """Every page of a list, and the number of entries over the bound; () where the server has no
-    such list."""
-    if not offered:
-        return (), 0
-    found: list[Any] = []
-    cursor: str | None = None
-    for _page in range(_MOST_PAGES):
-        try:
-            page = await fetch(cursor=cursor)
-        except MCPError as error:
-            if error.error.code == types.METHOD_NOT_FOUND:
-                break
-            raise
-        found += getattr(page, name)
-        before, cursor = cursor, page.next_cursor
-        if not cursor or cursor == before or len(found) > _MOST_ENTRIES:
-            break
-    return found[:_MOST_ENTRIES], max(0, len(found) - _MOST_ENTRIES)

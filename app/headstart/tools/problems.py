@@ -10,6 +10,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from headstart.core.told import Told, told
+from headstart.tools.sifted import reason
 
 
 def problem_of(error: BaseException, server: str) -> Told:
@@ -40,7 +41,7 @@ def _known(error: BaseException, server: str) -> Told | None:
         case httpx2.TransportError():
             return told("tool-server-unreachable", server=server)
         case MCPError():
-            return _of_answer(error, server)
+            return reason(error, server) or _of_answer(error, server)
         case ValidationError():
             return told("tool-server-unreadable", server=server)
         case OSError() if error.errno == errno.ENOEXEC:

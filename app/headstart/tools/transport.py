@@ -32,11 +32,13 @@ from mcp.os.win32.utilities import (
 from mcp.shared.message import SessionMessage
 
 from headstart.tools.finding import more_folders
+from headstart.tools.lines import Endless, Overlong, ServerLine, ServerLines, is_answer, value_of
+from headstart.tools.sifted import Sifter
 from headstart.tools.wire import StartServer
 
-# bytes of one message of a server
-MOST_BYTES = 128 << 20
 _READ = 1 << 18
+# bytes of a line that are logged
+_LOGGED = 1 << 14
 # seconds to end after its input was closed, and after SIGTERM
 _QUIET, _FORCED = 2.0, 2.0
 _POLL = 0.01
@@ -50,12 +52,14 @@ Log = Callable[[str], None]
 class ServerProcess:
     """`ended` is set once its output has ended; `status` is its exit status then, if known."""
 
-    def __init__(self, start: StartServer, log: Log) -> None:
+    def __init__(self, start: StartServer, log: Log, sifter: Sifter) -> None:
+        """`sifter` knows which requests end where an answer cannot be read."""
         self._start = start
         self._log = log
+        self._sifter = sifter
         self._process: Any = None
         self.ended = asyncio.Event()
-        # true where it sent a message over the bound
+        # true where it sent a message without an end
         self.flooded = False
 
     @property
@@ -107,21 +111,14 @@ class ServerProcess:
         )  # fmt: skip
 
     async def _read(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        buffer, looked = bytearray(), 0
+        lines = ServerLines()
         try:
             while True:
-                buffer += await self._process.stdout.receive(_READ)
-                while (end := buffer.find(b"\n", looked)) >= 0:
-                    line = bytes(buffer[:end])
-                    del buffer[: end + 1]
-                    looked = 0
-                    message = self._message(line)
-                    if message is not None:
+                for line in lines.take(await self._process.stdout.receive(_READ)):
+                    for message in self._messages(line):
                         await incoming.send(message)
-                looked = len(buffer)
-                if looked > MOST_BYTES:
-                    self.flooded = True
-                    return
+        except Endless:
+            self.flooded = True
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             pass
         finally:
@@ -131,17 +128,23 @@ class ServerProcess:
             self.ended.set()
             await incoming.aclose()
 
-    def _message(self, line: bytes) -> SessionMessage | None:
-        """A line as a message; None for text, which is logged."""
-        if not line.strip():
-            return None
-        message = _parsed(line) or _parsed(_without_halves(line))
-        if message is None:
-            self._log(line.decode("utf-8", "replace"))
-            return None
+    def _messages(self, line: ServerLine | Overlong) -> list[SessionMessage]:
+        """A line as messages: its own, or the ends of the requests that it would have answered.
+        Text is logged."""
+        if isinstance(line, Overlong):
+            self._log("[A line over 32 MB, or with more than 200,000 values, was not read.]")
+            return self._sifter.fail(line.head, True) if is_answer(line.head) else []
+        if not line.data.strip():
+            return []
+        try:
+            message = types.jsonrpc_message_adapter.validate_python(_spelled(line), by_name=False)
+        except (ValueError, RecursionError):
+            self._log(line.data[:_LOGGED].decode("utf-8", "replace"))
+            head = line.data[:_LOGGED]
+            return self._sifter.fail(head, False) if is_answer(head) else []
         if getattr(message, "method", "") == "sampling/createMessage":
             self._log("[Headstart does not let servers ask its models: sampling was refused.]")
-        return SessionMessage(message)
+        return [SessionMessage(message)]
 
     async def _write(self, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
         with contextlib.suppress(
@@ -199,20 +202,11 @@ def _line(one: SessionMessage) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _parsed(line: bytes) -> types.JSONRPCMessage | None:
-    try:
-        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        return None
-
-
-def _without_halves(line: bytes) -> bytes:
-    """The line without halves of characters, which Python's servers write for odd file names."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return b""
-    return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+def _spelled(line: ServerLine) -> Any:
+    """The value of a line, with the version of JSON-RPC that some servers leave out. Raises
+    ValueError."""
+    found = value_of(line)
+    return {"jsonrpc": "2.0", **found} if isinstance(found, dict) else found
 
 
 def _path(environment: Mapping[str, str]) -> str:

@@ -1,17 +1,20 @@
 """The HTTP client for tool servers at an address. In the child.
 
 On this computer no proxy of the environment is asked: it would get the secrets. Answers are not
-packed, and bounded: an event stream by the library, other answers here.
+packed, and bounded while they arrive.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 import httpx2
 
+from headstart.core.answers import AnswerTooLong, BodySize, EventSize
 from headstart.core.tool_servers.entry import ToolServer
-from headstart.tools.transport import MOST_BYTES
+from headstart.tools.lines import MESSAGE
+from headstart.tools.sifted import OVER_BOUND
 
 # seconds to connect and to write, and without a byte of an answer
 _CONNECT, _READ = 30.0, 300.0
@@ -29,8 +32,7 @@ def web_client(
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("a packed answer was not asked for")
         kind = response.headers.get("content-type", "")
-        if not kind.startswith("text/event-stream"):
-            response.stream = _Bounded(response.stream)
+        response.stream = _Bounded(response.stream, kind.startswith("text/event-stream"))
         await on_response(response)
 
     return httpx2.AsyncClient(
@@ -42,18 +44,24 @@ def web_client(
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that ends with an error above the bound."""
+    """A body, or a stream of events, that ends with an error above the bound: with one that the
+    library takes for the end of this answer alone."""
 
-    def __init__(self, stream: object) -> None:
+    def __init__(self, stream: object, is_stream: bool) -> None:
         assert isinstance(stream, httpx2.AsyncByteStream)
         self._stream = stream
+        self._is_stream = is_stream
+        # a stream lasts as long as its server, each event is bounded
+        self._size = EventSize(MESSAGE, sys.maxsize) if is_stream else BodySize(MESSAGE)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
         async for part in self._stream:
-            size += len(part)
-            if size > MOST_BYTES:
-                raise httpx2.ReadError("the answer is over the bound")
+            try:
+                self._size.take(part)
+            except AnswerTooLong as error:
+                if self._is_stream:
+                    raise httpx2.SSEError(OVER_BOUND) from error
+                raise httpx2.StreamError(OVER_BOUND) from error
             yield part
 
     async def aclose(self) -> None:

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.core.strange_json import decoded
+from headstart.core.told import Told
+
 
 class ToolDefinition(Struct, frozen=True):
     """A tool as its server describes it. `schema`: JSON Schema of its arguments, as JSON text.
@@ -37,8 +40,8 @@ class ToolDefinition(Struct, frozen=True):
     def _schema(self, indent: int | None) -> str:
         """The schema in one spelling: the order of keys says nothing."""
         try:
-            found = json.loads(self.schema)
-        except (ValueError, RecursionError):
+            found = decoded(self.schema)
+        except ValueError:
             return self.schema
         return json.dumps(found, ensure_ascii=False, sort_keys=True, indent=indent)
 
@@ -70,7 +73,8 @@ class ResourceDefinition(Struct, frozen=True):
 
 
 class ServerLists(Struct, frozen=True):
-    """All that a server offers. `left_out`: entries that were over a bound."""
+    """All that a server offers. `left_out`: entries and fields that were odd, or over a bound;
+    `reasons`: the first of them by name."""
 
     tools: tuple[ToolDefinition, ...] = ()
     prompts: tuple[PromptDefinition, ...] = ()
@@ -79,6 +83,7 @@ class ServerLists(Struct, frozen=True):
     name: str = ""
     version: str = ""
     left_out: int = 0
+    reasons: tuple[Told, ...] = ()
 
     def tool(self, name: str) -> ToolDefinition | None:
         return next((one for one in self.tools if one.name == name), None)

@@ -6,6 +6,8 @@ import json
 
 from msgspec import Struct
 
+from headstart.core.strange_json import decoded
+
 # texts that are compared with a structured value, and characters of theirs for one of it: white
 # space of pretty JSON
 _MOST_TEXTS, _SPACE = 200, 8
@@ -67,8 +69,8 @@ def with_structured(texts: list[str], structured: object) -> list[str]:
 
 def _value(text: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return decoded(text)
+    except ValueError:
         return text
 
 

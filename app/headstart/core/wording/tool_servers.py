@@ -22,6 +22,15 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "This file cannot be read as a list of tool servers.",
         "It must be JSON with “mcpServers” or the like, or TOML with “mcp_servers”.",
     ),
+    "tool-entry-field": (
+        "“{name}” of “{list}” is used without its “{field}”, which is not as the protocol has it.",
+        "",
+    ),
+    "tool-entry-odd": (
+        "“{name}” of “{list}” is left out: its “{field}” is not as the protocol has it.",
+        "",
+    ),
+    "tool-entry-unnamed": ("An entry of “{list}” has no name and is left out.", ""),
     "tool-host-ended": (
         "The process that speaks with tool servers ended.",
         "It starts again with the next call.",
@@ -30,6 +39,11 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The process that speaks with tool servers could not be started: {reason}.",
         "Try again.",
     ),
+    "tool-list-too-long": (
+        "“{list}” is too long. Entries that are left out: {count:,}.",
+        "",
+    ),
+    "tool-list-unreadable": ("“{list}” of this server cannot be read and is left out.", ""),
     "tool-server-empty": (
         "A tool server needs a command or an address.",
         "Enter one of the two.",
@@ -41,7 +55,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "tool-server-failed": ("The tool server “{server}” failed: {reason}.", _LOG),
     "tool-server-flooded": (
-        "The tool server “{server}” sent more than 128 MB in one message and was ended.",
+        (
+            "The tool server “{server}” sent more in one message than is read: 32 MB, or 200,000 "
+            "values."
+        ),
         "Ask it for less at a time.",
     ),
     "tool-server-left-out": (

@@ -24,13 +24,13 @@ from headstart.ui.kit.focus import tabs_first
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.switch import Switch
 from headstart.ui.kit.tips import plain_tip
-from headstart.ui.settings.tool_server_words import facts_of, state_text
+from headstart.ui.settings.tool_server_words import facts_of, left_out_text, state_text
 from headstart.ui.wording import say
 
 _TOOL = int(Qt.ItemDataRole.UserRole)
 _TIP = 800
-# lines of the log on show
-_LINES = 200
+# lines of the log, and reasons of what is left out, on show
+_LINES, _REASONS = 200, 5
 
 
 class ToolServerSheet(Sheet):
@@ -103,6 +103,10 @@ class ToolServerSheet(Sheet):
         self.cost = QLabel(page)
         self.cost.setObjectName("quiet")
         self.cost.setWordWrap(True)
+        self.left_out = QLabel(page)
+        self.left_out.setTextFormat(Qt.TextFormat.PlainText)
+        self.left_out.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.left_out.setWordWrap(True)
         brief = QHBoxLayout()
         title = QLabel(say("settings.three-tools"), page)
         title.setBuddy(self.brief)
@@ -111,6 +115,7 @@ class ToolServerSheet(Sheet):
         about = self.word(say("settings.about-three-tools"))
         column = _column(page)
         column.addWidget(self.tools, 1)
+        column.addWidget(self.left_out)
         column.addWidget(self.cost)
         column.addLayout(brief)
         column.addWidget(about)
@@ -149,6 +154,9 @@ class ToolServerSheet(Sheet):
         if rows == self._rows:
             return
         self._rows = rows
+        said = left_out_text(lists, _REASONS)
+        self.left_out.setText(said)
+        self.left_out.setVisible(bool(said))
         with QSignalBlocker(self.tools):
             if names != self._tools:
                 self._tools = names

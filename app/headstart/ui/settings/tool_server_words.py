@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headstart.chat.tool_servers.shown import ShownToolServer
+from headstart.core.tool_servers.lists import ServerLists
 from headstart.core.tool_servers.state import ToolServerState, ToolServerView
 from headstart.ui.wording import say
 
@@ -23,3 +24,14 @@ def facts_of(shown: ShownToolServer) -> str:
     if shown.view.lists is None:
         return ""
     return say("settings.server-tools", tools=shown.tools_on, tokens=shown.offered)
+
+
+def left_out_text(lists: ServerLists | None, most: int) -> str:
+    """The entries that a server's lists lost, with the reasons, a line each; "" for none."""
+    if lists is None or not lists.left_out:
+        return ""
+    lines = [reason.message for reason in lists.reasons[:most]]
+    further = lists.left_out - len(lines)
+    if further > 0:
+        lines.append(say("transfer.and-left-out-further", left_out=further))
+    return "\n".join(lines)
