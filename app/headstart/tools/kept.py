@@ -26,19 +26,32 @@ _MOST = 64 << 20
 
 class KeptLists(Struct, frozen=True):
     """`binding`: that of the entry they belong to. `handshake`: the server speaks the older age of
-    the protocol; None: not known. `agreed`: definitions that the user agreed to, by tool."""
+    the protocol; None: not known. `agreed`: definitions that the user agreed to, by tool;
+    `agreed_with`: what was started or asked then, by tool, without values of secrets."""
 
     binding: str
     lists: ServerLists = ServerLists()
     handshake: bool | None = None
     agreed: dict[str, ToolDefinition] = {}
+    agreed_with: dict[str, str] = {}
 
     def with_lists(self, lists: ServerLists, handshake: bool) -> KeptLists:
         """The same with new lists, their tools in the old order."""
         return replace(self, lists=merged(lists, self.lists), handshake=handshake)
 
-    def with_agreed(self, tool: ToolDefinition) -> KeptLists:
-        return replace(self, agreed={**self.agreed, tool.name: tool})
+    def with_agreed(self, tool: ToolDefinition, surroundings: str) -> KeptLists:
+        return replace(
+            self,
+            agreed={**self.agreed, tool.name: tool},
+            agreed_with={**self.agreed_with, tool.name: surroundings},
+        )
+
+    def of_binding(self, binding: str) -> KeptLists:
+        """The same for this command or address: of another one only what was agreed to is kept,
+        to show the difference."""
+        if self.binding == binding:
+            return self
+        return KeptLists(binding, agreed_with=self.agreed_with)
 
 
 class ListsFolder:
@@ -47,14 +60,13 @@ class ListsFolder:
         self._folder = folder
 
     def load(self, server: str, binding: str) -> KeptLists:
-        """All that is kept of a server; nothing of another command or address."""
+        """All that is kept of a server; no lists of another command or address."""
         path = self._path(server)
         if path is not None:
             try:
                 if path.stat().st_size <= _MOST:
                     found = msgspec.json.decode(path.read_bytes(), type=KeptLists)
-                    if found.binding == binding:
-                        return found
+                    return found.of_binding(binding)
             except FileNotFoundError:
                 pass
             except (OSError, msgspec.MsgspecError) as error:

@@ -1,5 +1,6 @@
 """No call of a server's tool runs without the user's word: generated sequences of calls, answers,
-changed definitions, other commands, restarts, over two servers with tools of the same names."""
+changed definitions, other commands and variables, restarts, over two servers with tools of the
+same names."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from headstart.chat.agent.permissions import Permission
 from headstart.chat.changes import ReplyEvent
 from headstart.core.events import ToolAsked
 from headstart.core.settings.schema import ChatOptions
-from headstart.core.tool_servers.entry import ToolServer
+from headstart.core.tool_servers.entry import ToolServer, Variable
 from headstart.core.tool_servers.lists import ToolDefinition
 from tests.support.answers import Answer, Talk
 from tests.support.tool_session import NotedSession
@@ -70,7 +71,7 @@ class User:
                 assert asked[0].ground is not None
                 answer = Permission(self.rng.choice(asked[0].ground.answers))
                 before = self.session.tools[server.id][tool].digest
-                asked_for = (server.id, server.binding, tool, before)
+                asked_for = (server.id, server.surroundings, tool, before)
                 # the ground may change while the question is on show
                 if self.rng.random() < 0.3:
                     self.redefine()
@@ -81,7 +82,7 @@ class User:
         digest = self.session.tools[server.id][tool].digest
         now = self.talk.servers.entries.get(server.id)
         assert now is not None
-        what = (server.id, now.binding, tool, digest)
+        what = (server.id, now.surroundings, tool, digest)
         once_only = chat_id in self.private and bool(server.url)
         agreed = not once_only and (what in self.always or (chat_id, *what) in self.chats)
         ran = self.session.called == [(server.id, tool, digest)]
@@ -110,13 +111,22 @@ class User:
         self.session.define(server.id, tool)
 
     async def move(self) -> None:
-        """Another command under the same name."""
-        server = self.talk.servers.entries.all[0]
-        command = self.rng.choice(("files", "other-files"))
-        if command != server.command:
+        """Another command, or other variables, under the same name."""
+        server = self.rng.choice(self.talk.servers.entries.all)
+        values = (Variable("MODE", self.rng.choice(("read", "write"))),)[: self.rng.randint(0, 1)]
+        moved = (
+            replace(server, headers=values)
+            if server.url
+            else replace(
+                server, command=self.rng.choice(("files", "other-files")), environment=values
+            )
+        )
+        await self.talk.servers.entries.save(moved, {})
+        now = self.talk.servers.entries.get(server.id)
+        assert now is not None
+        if now.surroundings != server.surroundings:
             self.always = {one for one in self.always if one[0] != server.id}
             self.talk.servers.running.end(server.id)
-        await self.talk.servers.entries.save(replace(server, command=command), {})
 
     def withdraw(self) -> None:
         for approval in self.talk.preferences.current.tool_approvals[:1]:

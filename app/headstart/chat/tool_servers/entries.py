@@ -15,7 +15,7 @@ from headstart.core.chats.values import new_id
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.schema import Settings, changed
 from headstart.core.told import Told
-from headstart.core.tool_servers.entry import ToolServer, check_entry, prefix_for
+from headstart.core.tool_servers.entry import ToolServer, Variable, check_entry, prefix_for
 from headstart.storage.adapters.keychain import Keychain
 
 # entries, as the settings take them
@@ -53,6 +53,8 @@ class ToolEntries:
         kept = await self.secrets(before) if before is not None and same else {}
         wanted = {one.name for one in server.variables if one.secret}
         values = {name: one for name, one in {**kept, **secrets}.items() if name in wanted}
+        if before is not None and same:
+            server = _counted(server, before, kept, values)
         notice = None
         if values:
             text = json.dumps(values, ensure_ascii=False)
@@ -125,13 +127,29 @@ class ToolEntries:
             entries.append(server)
         before = self.get(server.id)
         changes: dict[str, object] = {"tool_servers": tuple(entries)}
-        if before is not None and before.binding != server.binding:
-            # another command: nothing that was allowed holds for it
+        if before is not None and before.surroundings != server.surroundings:
+            # another command or environment: nothing that was allowed holds for it
             settings: Settings = self._preferences.current
             changes["tool_approvals"] = tuple(
                 one for one in settings.tool_approvals if one.server != server.id
             )
         self._preferences.update(**changes)
+
+
+def _counted(
+    server: ToolServer, before: ToolServer, kept: Mapping[str, str], values: Mapping[str, str]
+) -> ToolServer:
+    """The entry with the changes of its secrets counted: their values are nowhere in it."""
+    known = {one.name: one.changes for one in before.variables if one.secret}
+
+    def counted(one: Variable) -> Variable:
+        if not one.secret or one.name not in known:
+            return one
+        other = kept.get(one.name) != values.get(one.name)
+        return replace(one, changes=known[one.name] + other)
+
+    found = tuple(map(counted, server.variables))
+    return replace(server, headers=found) if server.url else replace(server, environment=found)
 
 
 def _program(server: ToolServer) -> str:

@@ -156,7 +156,7 @@ class Lending:
     def allowed(self, call: LentCall) -> None:
         """The user allowed a call: the tool's definition is agreed to."""
         if call.tool is not None:
-            self._lists.agree(call.server.id, call.tool)
+            self._lists.agree(call.server, call.tool)
 
     async def run(self, chat_id: str, call: LentCall, progress: Progress) -> ToolOutcome:
         """Carry out an allowed call; its faults are results, too."""
@@ -184,7 +184,7 @@ class Lending:
         if call.tool is None or server is None or lists is None:
             return False
         tool = lists.tool(call.tool.name)
-        same = server.binding == call.server.binding
+        same = server.surroundings == call.server.surroundings
         return same and tool is not None and tool.digest == call.tool.digest
 
     def _from_list(self, call: LentCall) -> ToolOutcome:
@@ -215,10 +215,13 @@ class Lending:
         """The scope of an answer to a call, and the facts to ask with."""
         agreed = self._lists.agreed(server.id, tool.name)
         changed = agreed is not None and agreed.digest != tool.digest
+        before = self._lists.agreed_with(server.id, tool.name)
+        moved = bool(before) and before != server.as_text
         # the words of a private chat leave this computer one call at a time
         once = bool(server.host) and chat.private
-        approval = ToolApproval(server.id, tool.name, approval_key(server.binding, tool.digest))
-        key = ToolKey(tool.name, approval, once=once, always=not changed)
+        digest = approval_key(server.surroundings, tool.digest)
+        approval = ToolApproval(server.id, tool.name, digest)
+        key = ToolKey(tool.name, approval, once=once, always=not (changed or moved))
         hint = "reads" if tool.reads_only else "destroys" if tool.destroys else ""
         ground = CallGround(
             server=server.name,
@@ -229,6 +232,8 @@ class Lending:
             hint=hint,
             before=agreed.as_text if changed and agreed is not None else "",
             after=tool.as_text if changed else "",
+            started_before=before if moved else "",
+            started_now=server.as_text if moved else "",
             answers=tuple(one.value for one in Permission if key.takes(one)),
             private=once,
         )

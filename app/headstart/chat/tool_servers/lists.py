@@ -28,13 +28,14 @@ class ToolLists:
                 await self.of(server)
 
     async def of(self, server: ToolServer) -> KeptLists:
-        """All that is kept of a server; nothing of another command or address."""
+        """All that is kept of a server; no lists of another command or address."""
         known = self._kept.get(server.id)
-        if known is None or known.binding != server.binding:
+        if known is not None:
+            known = self._kept[server.id] = known.of_binding(server.binding)
+        else:
             found = await asyncio.to_thread(self._folder.load, server.id, server.binding)
-            known = self._kept.get(server.id)
-            if known is None or known.binding != server.binding:
-                known = self._kept[server.id] = found
+            known = self._kept.setdefault(server.id, found).of_binding(server.binding)
+            self._kept[server.id] = known
         return known
 
     def known(self) -> Mapping[str, ServerLists]:
@@ -59,11 +60,17 @@ class ToolLists:
         kept = self._kept.get(server_id)
         return None if kept is None else kept.agreed.get(tool)
 
-    def agree(self, server_id: str, tool: ToolDefinition) -> None:
-        """The user agreed to a call of the tool as it is defined now."""
+    def agreed_with(self, server_id: str, tool: str) -> str:
+        """The server, as it was started or asked when the user agreed to a tool last; "" if that
+        is not known."""
         kept = self._kept.get(server_id)
-        if kept is not None and kept.agreed.get(tool.name) != tool:
-            self._keep(server_id, kept.with_agreed(tool))
+        return "" if kept is None else kept.agreed_with.get(tool, "")
+
+    def agree(self, server: ToolServer, tool: ToolDefinition) -> None:
+        """The user agreed to a call of the tool as it is defined, and its server started, now."""
+        kept = self._kept.get(server.id)
+        if kept is not None:
+            self._keep(server.id, kept.with_agreed(tool, server.as_text))
 
     async def forget(self, server_id: str) -> None:
         """Remove all that is kept of a server."""

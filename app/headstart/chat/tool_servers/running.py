@@ -47,7 +47,7 @@ class _Running(Struct):
     log: deque[str] = deque()
     waiting: list[asyncio.Future[None]] = []
     # of the entry that was started, and the number of the start
-    binding: str = ""
+    surroundings: str = ""
     number: int = 0
 
 
@@ -92,7 +92,7 @@ class RunningTools:
         # an error that nobody waits for stands in the server's state
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         entry = self._entries.get(server_id)
-        same = entry is not None and entry.binding == running.binding
+        same = entry is not None and entry.surroundings == running.surroundings
         if running.state is ToolServerState.READY and same:
             future.set_result(None)
             return future
@@ -105,7 +105,7 @@ class RunningTools:
         """Start a server again, also one that runs."""
         running, entry = self._of(server_id), self._entries.get(server_id)
         running.number += 1
-        running.binding = "" if entry is None else entry.binding
+        running.surroundings = "" if entry is None else entry.surroundings
         self._set(server_id, ToolServerState.STARTING)
         self._hold(asyncio.ensure_future(self._begin(server_id, running.number)))
 

@@ -1,7 +1,7 @@
 """An entry for a tool server: the command that starts it, or its address. Pure.
 
 Values of secret variables are in the system's keychain, not here. An approval belongs to the
-`binding` of an entry: another command or address asks again.
+`surroundings` of an entry: another command, address, working folder or variable asks again.
 """
 
 from __future__ import annotations
@@ -42,11 +42,13 @@ Text = Annotated[str, Meta(max_length=20_000)]
 
 
 class Variable(Struct, frozen=True):
-    """A variable of a server's environment, or a header; the value of a secret is "" here."""
+    """A variable of a server's environment, or a header; the value of a secret is "" here.
+    `changes`: how often the value of a secret was replaced by another one."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     value: Text = ""
     secret: bool = False
+    changes: Annotated[int, Meta(ge=0)] = 0
 
 
 class ToolServer(Struct, frozen=True):
@@ -80,6 +82,25 @@ class ToolServer(Struct, frozen=True):
         target = [self.url] if self.url else [self.command, *self.arguments, self.folder]
         data = json.dumps(target).encode("utf-8", "surrogatepass")
         return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+    @property
+    def surroundings(self) -> str:
+        """A digest of what is started or asked, with its variables; the binding where there are
+        none."""
+        if not self.variables:
+            return self.binding
+        found = sorted((one.name, one.value, one.secret, one.changes) for one in self.variables)
+        data = json.dumps([self.binding, found]).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+    @property
+    def as_text(self) -> str:
+        """The entry as it is compared: a value a line, of secrets the name."""
+        lines = [self.target, *([f"folder: {self.folder}"] if self.folder else [])]
+        for one in sorted(self.variables, key=lambda each: each.name):
+            hidden = f"••• ({one.changes + 1})" if one.changes else "•••"
+            lines.append(f"{one.name}={hidden if one.secret else one.value}")
+        return "\n".join(lines)
 
     @property
     def account(self) -> str:
@@ -117,9 +138,10 @@ class ToolApproval(Struct, frozen=True):
     key: Annotated[str, Meta(max_length=64)]
 
 
-def approval_key(binding: str, definition: str) -> str:
-    """The key of an approval: digests of what is started or asked, and of the tool's definition."""
-    return hashlib.blake2b(f"{binding} {definition}".encode(), digest_size=16).hexdigest()
+def approval_key(surroundings: str, definition: str) -> str:
+    """The key of an approval: digests of what is started or asked with which variables, and of the
+    tool's definition."""
+    return hashlib.blake2b(f"{surroundings} {definition}".encode(), digest_size=16).hexdigest()
 
 
 def looks_secret(name: str, value: str = "") -> bool:

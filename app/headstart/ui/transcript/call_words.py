@@ -52,6 +52,9 @@ def about_call(ground: CallGround) -> str:
     if ground.before:
         lines.append(say("transcript.call-changed"))
         lines += _changed(ground.before, ground.after)
+    if ground.started_before:
+        lines.append(say("transcript.call-started-otherwise"))
+        lines += _changed(ground.started_before, ground.started_now)
     return "\n".join(filter(None, lines))
 
 

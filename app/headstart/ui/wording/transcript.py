@@ -19,6 +19,9 @@ WORDS: dict[str, str] = {
     "call-goes-to": "What the call contains goes to another computer: {target}",
     "call-private": "This chat is private: each call is asked for.",
     "call-changed": "This tool is described differently than when you last allowed it:",
+    "call-started-otherwise": (
+        "The server of this tool is started or asked differently than when you last allowed it:"
+    ),
     "call-more-changes": "and {count:n more line|more lines}",
     "call-share": "{share:.0%}",
     "call-share-words": "{share:.0%}, {words}",
