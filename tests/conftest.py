@@ -11,7 +11,7 @@ import inspect
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ os.environ.setdefault("HEADSTART_LANGUAGE", "en")
 # what lies on the computer that tests run on is none of their business
 os.environ["HF_HUB_CACHE"] = f"{tempfile.gettempdir()}/headstart-tests-no-hub"
 
+import hypothesis
 import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
@@ -36,9 +37,18 @@ from headstart.launch import make_application, start_logging
 from headstart.ui.kit import languages
 from tests.models.drafts import drop_layers
 from tests.support.collecting import no_clients, nothing_starts
+from tests.support.patience import PATIENCE, PatientBot, unhurried
+from tests.support.patience import until as until
 
-TEST_SECONDS = 120
+# a test's own limit, were none of its waits to end
+TEST_SECONDS = 2 * PATIENCE
 PROOF_SECONDS = 3600
+
+# how long an example takes is no property of the code
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -110,6 +120,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         if inspect.iscoroutinefunction(item.obj):
             item.fixturenames.append("loop")
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
+    """pytest-qt's, with our patience."""
+    return PatientBot(request)
+
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the program does does not depend on what else the computer does."""
+    unhurried(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -223,18 +245,3 @@ def running(loop: asyncio.AbstractEventLoop, home: Home) -> OpenApp:
             app.window.deleteLater()
 
     return start
-
-
-async def until(
-    condition: Callable[[], object] | Callable[[], Awaitable[object]], seconds: float = 60
-) -> None:
-    """Wait until `condition` is true, letting the window live meanwhile."""
-    deadline = asyncio.get_running_loop().time() + seconds
-    while True:
-        value = condition()
-        if inspect.isawaitable(value):
-            value = await value
-        if value:
-            return
-        assert asyncio.get_running_loop().time() < deadline, f"not within {seconds} s"
-        await asyncio.sleep(0.01)

@@ -27,9 +27,6 @@ from headstart.ui.shell.main_window import MainWindow
 from headstart.ui.shell.wiring import make_window
 from headstart.ui.transfer.renderers import RENDERERS
 
-# most seconds at the end for unfinished writes of prefixes
-WRITE_SECONDS = 0.8
-
 
 class App(Struct, frozen=True):
     """The parts of a running program, for the demo, tests and benchmarks that drive it."""

@@ -42,15 +42,17 @@ class Parts(Struct, frozen=True):
     notice: Told | None = None
     died: Doing | None = None
 
-    async def close(self, write_seconds: float = WRITE_SECONDS) -> None:
-        """Store unfinished writes, for at most `write_seconds`, and end every thread."""
+    async def close(self, write_seconds: float | None = None) -> None:
+        """Store unfinished writes, for at most `write_seconds` or WRITE_SECONDS, and end every
+        thread."""
         await self.services.ending.close(self.services)
         await self.close_stores(write_seconds)
 
-    async def close_stores(self, write_seconds: float = WRITE_SECONDS) -> None:
+    async def close_stores(self, write_seconds: float | None = None) -> None:
         """End what the services no longer use."""
+        seconds = WRITE_SECONDS if write_seconds is None else write_seconds
         await self.services.ending.close_private()
-        await asyncio.to_thread(self.prefix_store.close, write_seconds)
+        await asyncio.to_thread(self.prefix_store.close, seconds)
         await asyncio.to_thread(self.storage.close)
         await asyncio.to_thread(self.services.preferences.close)
 

@@ -31,7 +31,7 @@ def tell_stored() -> None:
             stored = "".join(piece.text for piece in reply.written[:upto])
             print(json.dumps({"stored": stored}), flush=True)
 
-    Reply._journaled = property(lambda reply: vars(reply)["_upto"], tell)  # type: ignore[assignment]
+    Reply.journaled = property(lambda reply: vars(reply)["_upto"], tell)  # type: ignore[assignment]
 
 
 async def write(app: App) -> int:

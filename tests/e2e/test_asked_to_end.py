@@ -17,6 +17,7 @@ from headstart.storage.adapters.starts import StartsFile
 from headstart.ui.shell.asked_to_end import when_asked_to_end
 from tests.conftest import until
 from tests.e2e.write_until_ended import QUESTION
+from tests.support.patience import PATIENCE
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows closes windows instead")
@@ -47,7 +48,7 @@ def test_what_is_written_then_is_kept_and_nothing_is_called_a_crash(home: Home) 
         try:
             assert program.stdout.readline() == "writing\n"
             program.send_signal(signal.SIGTERM)
-            assert program.wait(60) == 0
+            assert program.wait(PATIENCE) == 0
         finally:
             program.kill()
     # the next start is an ordinary one

@@ -58,7 +58,7 @@ async def test_two_clicks_lead_to_a_good_answer(
         assert note.links[0].text() == "Get Good 1B, 0.1 GB"
         click(note.links[0])
         # it is there by itself when it has come, in this chat and in new ones
-        await until(lambda: "Good 1B" in window.header.pill.toolTip(), 60)
+        await until(lambda: "Good 1B" in window.header.pill.toolTip())
         click(window.greeting.cards[0])
         await until(lambda: app.controllers.reply.writing)
         reply = await reply_done(app)

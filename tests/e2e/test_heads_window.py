@@ -27,13 +27,16 @@ async def test_a_head_is_listed_and_drafts_and_is_no_chat_model(
         app.services.preferences.update(model_files=files, sampling=SAMPLING)
         app.controllers.speculation.list()
         panel = app.window.inspector.speculation
-        await until(lambda: panel.draft_box.findData(str(head)) > 0)
-        assert "works" in panel.draft_box.itemText(panel.draft_box.findData(str(head)))
-        assert "does not help" in panel.draft_box.itemText(panel.draft_box.findData(str(foreign)))
+
+        def said_of(file: Path) -> str:
+            return str(panel.draft_box.itemText(panel.draft_box.findData(str(file))))
+
+        # each is looked at for itself, and the list is made anew meanwhile
+        await until(lambda: "works" in said_of(head) and "does not help" in said_of(foreign))
         installed = await app.services.models.installed()
         assert str(head) not in [model.key for model in installed]
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(str(head)))
-        assert "made for models like this one" in panel.verdict.text()
+        await until(lambda: "made for models like this one" in panel.verdict.text())
         panel.fixed.click()
         reply = await ask(app, QUESTION)
         assert reply.stats is not None
@@ -53,14 +56,15 @@ async def test_a_model_drafts_with_layers_of_its_own(
         panel = app.window.inspector.speculation
         await until(lambda: panel.draft_box.findData(OWN_LAYERS) > 0)
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(OWN_LAYERS))
-        assert "own file" in panel.verdict.text()
-        assert panel.summary == "its own layers"
+        await until(lambda: "own file" in panel.verdict.text())
+        await until(lambda: panel.summary == "its own layers")
         panel.fixed.click()
         reply = await ask(app, QUESTION)
         assert reply.stats is not None
         assert reply.stats.speculation is not None
         assert reply.stats.speculation.draft_verified > 0
-        assert app.window.header.draft_pill.toolTip().startswith("its own layers")
+        pill = app.window.header.draft_pill
+        await until(lambda: pill.toolTip().startswith("its own layers"))
         # a model without such layers is left to itself
         app.controllers.models.choose(starter)
         await app.controllers.settle()

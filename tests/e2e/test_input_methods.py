@@ -17,7 +17,7 @@ import pytest
 
 from headstart.home import Home
 from tests.support.input_method import Composing, ibus, missing
-from tests.support.screen import wait_for
+from tests.support.patience import PATIENCE, wait_for
 
 pytestmark = [
     pytest.mark.proof,
@@ -61,14 +61,14 @@ def test_a_word_counts_while_it_is_composed(
             composing.click(field)
             composing.write(typed)
             composing.click(send)
-            wait_for(lambda: _first_words(home) == [shown], 30)
+            wait_for(lambda: _first_words(home) == [shown])
             # a click elsewhere takes it along
             composing.click(search)
             composing.write(typed)
             composing.click(field)
             program.terminate()
             searched = program.stdout.read().split()
-            assert program.wait(60) == 0
+            assert program.wait(PATIENCE) == 0
         finally:
             program.kill()
     assert searched[-1:] == [shown]

@@ -16,6 +16,7 @@ from headstart.engine.stop import StopSignal
 from headstart.extraction.process import Reading
 from headstart.own_path import without_current_folder
 from tests.support.documents import docx, pdf
+from tests.support.patience import PATIENCE
 from tests.support.planted import of_the_interpreter, plant, ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +33,7 @@ def planted(tmp_path: Path) -> Path:
 def _run(command: list[str], planted: Path, **variables: str) -> str:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", **variables}
     done = subprocess.run(
-        command, cwd=planted, env=environment, capture_output=True, text=True, timeout=120
+        command, cwd=planted, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert ran(planted) == [], done.stderr[-2000:]
     assert done.returncode == 0, done.stderr[-2000:]

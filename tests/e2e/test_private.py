@@ -12,6 +12,7 @@ import pytest
 from headstart.home import Home
 from tests.faults.visit import Plan, visit
 from tests.support.conversation_files import FILES
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
 
@@ -23,7 +24,7 @@ def modes(folder: Path) -> dict[str, int]:
 
 def headstart(home: Home, *arguments: str) -> None:
     command = [sys.executable, "-m", "headstart", "--home", str(home.path), *arguments]
-    subprocess.run(command, check=True, capture_output=True, timeout=60, umask=0o022)
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE, umask=0o022)
 
 
 def test_a_home_is_the_users_alone(home: Home) -> None:

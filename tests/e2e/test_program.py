@@ -10,6 +10,7 @@ from pathlib import Path
 from headstart import __version__
 from headstart.beginning import lock_home
 from headstart.home import Home
+from tests.support.patience import PATIENCE
 
 
 def _program(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -21,7 +22,7 @@ def _program(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
     )
 

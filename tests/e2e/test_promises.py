@@ -111,8 +111,8 @@ async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
         app.controllers.chat_list.delete([first])
         await app.controllers.settle()
 
-        await until(lambda: not _canary_is_in(home), 10)
-        await until(lambda: not list(home.prefixes.rglob("*.kv")), 10)
+        await until(lambda: not _canary_is_in(home))
+        await until(lambda: not list(home.prefixes.rglob("*.kv")))
 
 
 def _canary_is_in(home: Home) -> bool:
@@ -164,8 +164,8 @@ async def test_the_trash_lasts_and_what_is_deleted_for_good_is_in_no_file(
         await app.controllers.settle()
         # what cannot be undone any more is not offered
         assert app.window.toast.isHidden()
-        await until(lambda: not _canary_is_in(home), 10)
-        await until(lambda: not list(home.prefixes.rglob("*.kv")), 10)
+        await until(lambda: not _canary_is_in(home))
+        await until(lambda: not list(home.prefixes.rglob("*.kv")))
 
 
 async def test_chats_leave_the_trash_when_their_days_are_over(

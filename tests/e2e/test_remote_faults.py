@@ -14,11 +14,11 @@ from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings.schema import changed
 from tests.conftest import OpenApp
 from tests.support.faulty_proxy import FaultyProxy, Passed, kept
+from tests.support.patience import PATIENCE
 from tests.support.scripted_server import Answer, Asked, ScriptedServer
 
-PATIENCE = 3
-# the timeout before the first word, and what a busy computer adds
-LONGEST = 10 * PATIENCE + 5
+# seconds after which a silent server is given up
+SILENCE = 5
 SIDE_BY_SIDE = 6
 WORDS = [f" word{number}" for number in range(60)]
 
@@ -39,7 +39,7 @@ async def survive(app: App, upstream: int, seeds: range) -> list[str]:
             seed = waiting.pop()
             async with FaultyProxy(upstream, random.Random(seed)) as proxy:
                 connection, _ = await app.services.servers.save(
-                    Connection("", f"server {seed}", proxy.url, timeout=PATIENCE), None
+                    Connection("", f"server {seed}", proxy.url, timeout=SILENCE), None
                 )
                 app.services.servers.allow(connection.id)
                 model = ServerModel(changed(connection, allowed=True), "m")
@@ -58,7 +58,7 @@ async def _ask(app: App, proxy: FaultyProxy, model: ServerModel, seed: int) -> l
         chat_id = app.services.chat_list.begin().id
         await app.services.conversation.send(chat_id, f"Question {seed}")
     while app.services.replies.reply_in(chat_id) is not None:
-        if time.monotonic() - began > LONGEST:
+        if time.monotonic() - began > PATIENCE:
             return [f"{seed}: hangs"]
         await asyncio.sleep(0.02)
     reply = (await app.services.branches.whole(chat_id))[-1]

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.at_spi import Bus, Part, desktop, missing
-from tests.support.screen import Screen, wait_for
+from tests.support.patience import PATIENCE, wait_for
+from tests.support.screen import Screen
 
 pytestmark = [
     pytest.mark.proof,
@@ -46,7 +47,7 @@ def test_a_question_is_asked_and_the_reply_is_heard(
         env=screen.environment,
     )
     try:
-        wait_for(lambda: window_of(bus) is not None, 90)
+        wait_for(lambda: window_of(bus) is not None)
         window = window_of(bus)
         assert window is not None
         # every control has a name, and a role that says what it does
@@ -60,7 +61,7 @@ def test_a_question_is_asked_and_the_reply_is_heard(
         send = window.find("push button", "Send")
         assert send is not None
         send.press()
-        wait_for(lambda: "The reply is finished." in bus.heard(), 120)
+        wait_for(lambda: "The reply is finished." in bus.heard())
         said = bus.heard()
         assert len(said) >= 2, said
         # the transcript is a list of messages, which are made of paragraphs with lines
@@ -84,4 +85,4 @@ def test_a_question_is_asked_and_the_reply_is_heard(
                 assert height > 0
     finally:
         program.terminate()
-        program.wait(30)
+        program.wait(PATIENCE)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import PATIENCE
 from tests.support.program import Plain, free_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="ends with a signal")
@@ -47,7 +48,7 @@ def serving(home: Path, *more: str) -> Iterator[tuple[Plain, subprocess.Popen[st
         yield Plain(port, KEY), process
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
         assert process.stdout is not None
         process.stdout.close()
 
@@ -63,14 +64,14 @@ def test_a_server_without_a_window(tmp_path: Path) -> None:
             assert (reused > 500) == bool(number)
             other = subprocess.run(
                 [sys.executable, "-m", "headstart", "serve", "--home", str(home)],
-                capture_output=True, text=True, timeout=60, check=False,
+                capture_output=True, text=True, timeout=PATIENCE, check=False,
             )  # fmt: skip
             assert other.returncode == 1
             assert "open" in other.stderr
             process.send_signal(signal.SIGTERM)
             assert process.stdout is not None
             said = process.stdout.read()
-            assert process.wait(30) == 0, said
+            assert process.wait(PATIENCE) == 0, said
             assert "key: hs-…ests" in said
             assert "done" in said
             assert KEY not in said
@@ -85,7 +86,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
                 sys.executable, "-m", "headstart", "serve", "--home", str(tmp_path / "two"),
                 "--port", str(program.port),
             ],
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert other.returncode == 1
         assert f"cannot open on port {program.port}" in other.stderr.replace(",", "")

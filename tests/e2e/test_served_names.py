@@ -28,6 +28,7 @@ from tests.models.projector import make_projector
 from tests.models.split import split
 from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.keyrings import MemoryKeyring
+from tests.support.patience import PATIENCE
 from tests.support.program import Plain, beside, events, opened
 
 HELLO = [{"role": "user", "content": "Hello."}]
@@ -334,7 +335,7 @@ def test_serve_ends_with_a_sentence_where_its_model_cannot_answer(how: str, tmp_
     more = ["--model", missing] if how == "option" else []
     done = subprocess.run(
         [sys.executable, "-m", "headstart", "serve", "--home", str(home), *more],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert ("server’s model" if how == "server" else "missing.gguf is not there") in done.stderr
@@ -345,7 +346,7 @@ def test_serve_ends_with_a_sentence_where_its_model_cannot_answer(how: str, tmp_
 def test_the_demo_is_never_answered_by_another_model(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "headstart", "--demo", "--model", str(tmp_path / "missing.gguf")],
-        capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path,
+        capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 1
     assert "missing.gguf is not there" in done.stderr

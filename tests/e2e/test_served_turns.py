@@ -68,7 +68,7 @@ async def test_a_paused_reply_is_the_same_reply(running: OpenApp) -> None:
         asking = asyncio.ensure_future(beside(ask))
         await until(lambda: len(log.lines) == 2)
         paused = 0
-        for number, written in enumerate((5, 60, 110)):
+        for number, written in enumerate((3, 20, 40)):
             await until(partial(has_written, app, written))
             assert log.lines[0].under_way
             await ask_window(app, f"Question {number}?")

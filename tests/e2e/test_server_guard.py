@@ -18,6 +18,7 @@ from headstart.core.models.ref import ModelRef
 from tests.conftest import OpenApp, until
 from tests.support.bodies import CHAT, COMPLETIONS, MESSAGES, RESPONSES, mutated
 from tests.support.keyrings import MemoryKeyring
+from tests.support.patience import PATIENCE
 from tests.support.program import Plain, beside, events, opened
 
 HELLO: Any = [{"role": "user", "content": "Say hello."}]
@@ -93,7 +94,7 @@ async def test_a_program_that_hangs_up_frees_the_engine(running: OpenApp) -> Non
             Plain(port, key).hang_up("/v1/chat/completions", body, after=1)
 
         await beside(ask)
-        await until(lambda: not serving.log.under_way, 5)
+        await until(lambda: not serving.log.under_way)
         (line,) = serving.log.lines
         assert line.state == "gone"
         assert line.written < 2000
@@ -150,10 +151,9 @@ async def test_slow_and_broken_senders(running: OpenApp, monkeypatch: pytest.Mon
         port, key = await opened(app)
 
         def send(*parts: bytes) -> bytes:
-            with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
                 for part in parts:
                     connection.sendall(part)
-                connection.settimeout(20)
                 found = b""
                 while data := connection.recv(4096):
                     found += data
@@ -172,7 +172,7 @@ async def test_slow_and_broken_senders(running: OpenApp, monkeypatch: pytest.Mon
             assert b" 413 " in large
             assert b"request_too_large" in large
             assert b" 400 " in send(b"GARBAGE\r\n\r\n")
-            with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
                 connection.sendall(head + b"content-length: 100\r\n\r\n{")
             # the server is still there
             assert Plain(port, key).ask("GET", "/v1/models")[0] == 200

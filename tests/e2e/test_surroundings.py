@@ -30,7 +30,6 @@ _SAMPLED = ("disk_full",)
         *(pytest.param(kind, 12, id=f"all-{kind}", marks=pytest.mark.proof) for kind in FAULTS),
     ],
 )
-@pytest.mark.timeout(240)
 def test_the_program_goes_on_and_nothing_is_lost(sample: Sample, kind: str, count: int) -> None:
     if kind in DISK and not mounts_allowed():
         pytest.skip("a small disk can only be made as root")

@@ -13,13 +13,14 @@ from headstart.terminal import PARTLY
 from tests.conftest import OpenApp, until
 from tests.support import conversation_files as files
 from tests.support.driver import ask, use_sampling
+from tests.support.patience import PATIENCE
 
 
 def headstart(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "headstart", *map(str, arguments)]
     # names of files may be no text
     return subprocess.run(
-        command, capture_output=True, text=True, errors="replace", timeout=120, check=False
+        command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
     )
 
 

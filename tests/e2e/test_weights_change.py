@@ -14,6 +14,7 @@ import pytest
 from headstart.core.models.ref import ModelRef
 from headstart.engine.backends.llama_cpp.exports import exported
 from tests.support.changing_child import HOW, WHEN
+from tests.support.patience import PATIENCE
 
 GUARDED = exported("headstart_lost_mappings") is not None
 # what takes pages of a mapped file away
@@ -26,7 +27,7 @@ def changed(starter: ModelRef, folder: Path, how: str, when: str) -> list[str]:
     path = folder / "m.gguf"
     shutil.copy(starter.path, path)
     child = (sys.executable, "-m", "tests.support.changing_child", str(path), how, when)
-    done = subprocess.run(child, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(child, capture_output=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, (how, when, done.returncode, done.stderr[-500:])
     said: list[str] = json.loads(done.stdout)
     return said

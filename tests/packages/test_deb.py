@@ -16,7 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.screen import Screen, missing_tools, screen, wait_for
+from tests.support.patience import PATIENCE, wait_for
+from tests.support.screen import Screen, missing_tools, screen
 
 ROOT = Path(__file__).resolve().parents[2]
 DESKTOP = "/usr/share/applications/headstart.desktop"
@@ -116,7 +117,7 @@ def test_it_is_opened_chatted_with_quit_and_removed(
     assert reply[0].strip()
     # a second start raises the window that is there, with a new chat in it, and goes
     again = subprocess.run(
-        ["headstart", "--new-chat"], env=desktop.environment, timeout=30, check=False
+        ["headstart", "--new-chat"], env=desktop.environment, timeout=PATIENCE, check=False
     )
     assert again.returncode == 0
     assert len(desktop.windows("Headstart$")) == 1

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.extraction.child import OPTION, request
 from tests.support.documents import docx, pdf
+from tests.support.patience import PATIENCE
 
 PACKAGE = Path(__file__).resolve().parents[2] / "build" / "package" / "dist" / "headstart"
 PROGRAM = PACKAGE / "headstart"
@@ -61,7 +62,7 @@ def test_it_computes_on_an_older_processor(processor: str) -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     assert "headstart-probe: passed" in done.stdout, (done.returncode, done.stderr[-2000:])
@@ -75,7 +76,7 @@ def test_a_chosen_library_computes(variant: str) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert "headstart-probe: passed" in done.stdout, (done.returncode, done.stderr[-2000:])
@@ -95,7 +96,7 @@ def test_documents_are_read_in_a_child_of_the_package(qapp: QApplication) -> Non
             [str(PROGRAM), OPTION],
             input=request(name, "") + data,
             capture_output=True,
-            timeout=100,
+            timeout=PATIENCE,
             check=False,
         )
         assert b"harbour" in done.stdout, (name, done.stderr[-2000:])
@@ -109,7 +110,7 @@ def test_chats_go_out_and_come_in_without_a_window(tmp_path: Path) -> None:
         [str(PROGRAM), *home, "import", str(conversation)],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -118,7 +119,7 @@ def test_chats_go_out_and_come_in_without_a_window(tmp_path: Path) -> None:
         [str(PROGRAM), *home, "export", "--out", str(out), "--format", "markdown"],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, (done.stdout, done.stderr)

@@ -20,6 +20,7 @@ from headstart.core.settings.schema import Sampling
 from headstart.engine.remote.draft import RemoteDraft
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.stop import StopSignal
+from tests.support.patience import PATIENCE
 from tests.support.scripted_server import WORDS
 
 T = TypeVar("T")
@@ -49,7 +50,7 @@ class Asking:
         url: str,
         kind: ServerKind = "",
         *,
-        timeout: int = 5,
+        timeout: int = int(PATIENCE),
         sampling: Sampling | None = None,
         so_far: str = "",
         thought: str = "",

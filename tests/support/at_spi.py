@@ -25,7 +25,8 @@ from jeepney import (
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from jeepney.wrappers import unwrap_msg
 
-from tests.support.screen import Screen, missing_tools, screen, wait_for
+from tests.support.patience import PATIENCE, wait_for
+from tests.support.screen import Screen, missing_tools, screen
 from tests.support.session_bus import session_bus
 
 _LAUNCHERS = ("/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher")
@@ -155,7 +156,7 @@ class Bus:
         self._hearing.close()
 
     def _call(self, connection: DBusConnection, message: Message) -> tuple[Any, ...]:
-        answer = connection.send_and_get_reply(message, timeout=20)
+        answer = connection.send_and_get_reply(message, timeout=PATIENCE)
         if answer.header.message_type is MessageType.error:
             raise LookupError(answer.header.fields.get(HeaderFields.error_name), answer.body)
         return tuple(answer.body)
@@ -195,16 +196,16 @@ def desktop(home: Path) -> Iterator[tuple[Screen, Bus]]:
         )  # fmt: skip
         try:
             with contextlib.closing(_bus(address)) as bus:
-                wait_for(lambda: bus.programs() is not None, 20)
+                wait_for(lambda: bus.programs() is not None)
                 yield shown, bus
         finally:
             buses.terminate()
-            buses.wait(10)
+            buses.wait(PATIENCE)
 
 
 def _bus(session: str) -> Bus:
     """The accessibility bus, once its launcher has it."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while True:
         try:
             return Bus(session)

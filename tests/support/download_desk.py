@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from headstart.core.hub.catalog import Details
@@ -14,11 +12,14 @@ from headstart.hub.downloads.queue import DownloadQueue
 from headstart.hub.downloads.transfer import TransferTiming
 from headstart.hub.online.client import HubClient
 from tests.support.hub_server import HubServer
+from tests.support.patience import wait_for
 
 MODEL = random.Random(7).randbytes(3 << 20)
 OTHER = random.Random(8).randbytes(300 << 10)
 SMALL = b'{"model_type": "llama"}'
 REPO = "maker/model-GGUF"
+# seconds of silence after which a connection is given up: more than a busy computer is silent for
+STALL = 2.0
 QUICK = TransferTiming(
     first=0.01, most=0.1, slow=0.4, least=64 << 10, piece=256 << 10, reserve=1 << 20
 )
@@ -28,7 +29,7 @@ class Desk:
     """A queue over a hub, in a home of its own."""
 
     def __init__(self, hub: HubServer, folder: Path, token: str | None = None) -> None:
-        self.client = HubClient(lambda: token, hub.endpoint, stall_seconds=0.6)
+        self.client = HubClient(lambda: token, hub.endpoint, stall_seconds=STALL)
         self.cache = folder / "cache"
         self.book = folder / "book.json"
         self.changes = 0
@@ -61,10 +62,3 @@ class Desk:
 
     def ended(self, number: int = 0) -> Download:
         return self.wait(DownloadState.DONE, DownloadState.FAILED, number=number)
-
-
-def wait_for(done: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline, "it took too long"
-        time.sleep(0.005)

@@ -15,6 +15,7 @@ from headstart.core.servers import Connection
 from headstart.engine.remote.client import list_models
 from tests.support.asking import Asking, run
 from tests.support.endless_server import BODIES, KINDS, EndlessServer
+from tests.support.patience import PATIENCE
 
 # seconds that a server may be silent
 TIMEOUT = 5
@@ -66,7 +67,7 @@ def all_asked(server: EndlessServer) -> Iterator[Endless]:
     for kind, way in ways():
         command = (sys.executable, "-m", "tests.support.endless_child", str(server.port), kind, way)
         try:
-            done = subprocess.run(command, capture_output=True, timeout=180, check=True)
+            done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
             yield Endless(kind, way, **json.loads(done.stdout))
         except (subprocess.SubprocessError, ValueError) as error:
             yield Endless(kind, way, f"ended: {error}", 180.0, 1e6)

@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.screen import Screen, missing_tools, screen, wait_for
+from tests.support.patience import wait_for
+from tests.support.screen import Screen, missing_tools, screen
 from tests.support.session_bus import session_bus
 
 TOOLS = ("ibus-daemon", "ibus", "dbus-daemon", "gsettings")
@@ -35,7 +36,7 @@ class Composing:
         if engine in _MODES:
             self.screen.do("gsettings", "set", *_MODES[engine])
         self.screen.do("ibus", "engine", engine)
-        wait_for(lambda: self.screen.do("ibus", "engine") == engine, 20)
+        wait_for(lambda: self.screen.do("ibus", "engine") == engine)
         # the engine is started by the field that has the keyboard
         time.sleep(3)
 
@@ -65,7 +66,7 @@ def ibus(home: Path) -> Iterator[Composing]:
     environment = {key: value for key, value in os.environ.items() if key not in hidden} | own
     with session_bus(environment) as (_address, found), screen(found) as shown:
         shown.begin("ibus-daemon", "-d", "-r", "--emoji-extension", "disable")
-        wait_for(lambda: shown.do("ibus", "list-engine"), 20)
+        wait_for(lambda: shown.do("ibus", "list-engine"))
         try:
             yield Composing(shown)
         finally:

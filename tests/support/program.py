@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from headstart.assembly import App
 from tests.conftest import until
+from tests.support.patience import PATIENCE
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ class Plain:
         raw: bytes | None = None,
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         given = {"authorization": f"Bearer {self.key}", **(headers or {})}
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
         try:
@@ -68,7 +69,7 @@ class Plain:
 
     def hang_up(self, path: str, body: object, after: int) -> bytes:
         """Send a request, read so many bytes of its answer, and close the connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         given = {"authorization": f"Bearer {self.key}"}
         try:
             connection.request("POST", path, json.dumps(body).encode(), given)

@@ -21,6 +21,7 @@ import numpy as np
 from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
 from headstart.engine.template import choose
+from tests.support.patience import PATIENCE
 from tests.support.scripted_server import Answer, Asked, ScriptedServer, chunk
 
 OWNERS = {"vllm": "vllm", "llama-cpp-python": "me"}
@@ -268,7 +269,7 @@ def scoring_process(model: Path, kind: str, caches: bool, threads: int) -> Itera
         yield process.stdout.readline().strip()
     finally:
         process.stdin.close()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 def main() -> None:

@@ -6,8 +6,9 @@ import contextlib
 import os
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+
+from tests.support.patience import PATIENCE
 
 TOOLS = ("Xvfb", "openbox", "xdotool", "gio")
 
@@ -26,7 +27,12 @@ class Screen:
 
     def do(self, *command: str) -> str:
         done = subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+            command,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
         return done.stdout.strip()
 
@@ -34,7 +40,7 @@ class Screen:
         """Start what stays open."""
         quiet = subprocess.DEVNULL
         subprocess.run(
-            command, env=self.environment, stdout=quiet, stderr=quiet, timeout=60, check=True
+            command, env=self.environment, stdout=quiet, stderr=quiet, timeout=PATIENCE, check=True
         )
 
     def windows(self, name: str) -> list[str]:
@@ -71,11 +77,4 @@ def screen(environment: Mapping[str, str], size: str = "1400x900x24") -> Iterato
     finally:
         for process in (manager, server):
             process.terminate()
-            process.wait(10)
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.1)
+            process.wait(PATIENCE)

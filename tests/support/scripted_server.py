@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.patience import PATIENCE
+
 WORDS = ["Once", " upon", " a", " time", " there", " was", " a", " harbour", "."]
 
 
@@ -134,14 +136,14 @@ class ScriptedServer:
 
         self._thread = threading.Thread(target=run, name="scripted server", daemon=True)
         self._thread.start()
-        assert ready.wait(10)
+        assert ready.wait(PATIENCE)
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self._loop is not None
         assert self._thread is not None
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(5)
+        self._thread.join(PATIENCE)
 
     async def _serve(self, prefiller: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answer = Answer(writer)

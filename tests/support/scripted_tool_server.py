@@ -82,7 +82,7 @@ def ask_user() -> Any:
     params = {"message": "Who are you?", "requestedSchema": schema}
     say({"id": "q1", "method": "elicitation/create", "params": params})
     with _answered:
-        _answered.wait_for(lambda: "q1" in _answers, 60)
+        _answered.wait_for(lambda: "q1" in _answers)
     return _answers.pop("q1", None)
 
 

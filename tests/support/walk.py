@@ -90,8 +90,7 @@ async def stale(window: QWidget) -> list[str]:
     shown = await _at_rest(window)
     for widget in (window, *window.findChildren(QWidget)):
         widget.update()
-    await asyncio.sleep(0.03)
-    painted = _on_screen(window)
+    painted = await _at_rest(window)
     if not differ(shown, painted):
         return []
     for widget in reversed([*visible(window)]):

@@ -33,12 +33,18 @@ async def test_a_fixed_depth_has_room_in_the_inspector(running: OpenApp) -> None
         inspector.folds["speculation"].button.click()
         await app.controllers.settle()
         inspector.speculation.set_value(Speculation(depth_mode="fixed"))
-        QApplication.processEvents()
         assert inspector.speculation.depth_box.isVisible()
-        for widget in inspector.speculation.findChildren(QWidget):
-            if widget.isVisible():
-                right = widget.mapTo(inspector, QPoint(widget.width(), 0)).x()
-                assert right <= inspector.width(), widget
+
+        def too_wide() -> list[QWidget]:
+            return [
+                widget
+                for widget in inspector.speculation.findChildren(QWidget)
+                if widget.isVisible()
+                and widget.mapTo(inspector, QPoint(widget.width(), 0)).x() > inspector.width()
+            ]
+
+        # the panel is laid out when its new rows are
+        await until(lambda: not too_wide())
 
 
 async def test_in_a_narrow_window_no_pane_lies_over_another(running: OpenApp) -> None:

@@ -121,7 +121,7 @@ def test_code_has_language_copy_and_colours_and_scrolls_sideways(
     assert widget is not None
     (block,) = widget.text.widgets()
     assert isinstance(block, CodeBlock)
-    qtbot.waitUntil(lambda: bool(block.spans), timeout=5000)
+    qtbot.waitUntil(lambda: bool(block.spans))
     assert block.document.begin().layout().formats()
     assert not block.bar.isHidden()
     block.copy_button.click()

@@ -23,7 +23,7 @@ def _walk(out: Path, scale: str, *sizes: str, language: str = "en") -> list[list
     environment = {**os.environ, "QT_SCALE_FACTOR": scale, "QT_QPA_PLATFORM": "offscreen"}
     environment["HEADSTART_LANGUAGE"] = language
     command = [sys.executable, "-m", "tests.support.walk", str(out), *sizes]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=1500)
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
     found: list[list[str]] = json.loads(out.read_text())
     return found
 

@@ -68,7 +68,8 @@ class Reply:
         self._storage = storage
         self.before = answer.parts
         self.written: list[TextPiece | ToolDone] = []
-        self._journaled = 0
+        # pieces that the journal has
+        self.journaled = 0
         self._stream = stream
         self._tell = tell
         self.last: GenerationEvent | None = None
@@ -138,7 +139,7 @@ class Reply:
         while True:
             await asyncio.sleep(JOURNAL_SECONDS)
             upto = len(self.written)
-            new = self.written[self._journaled : upto]
+            new = self.written[self.journaled : upto]
             if not new:
                 continue
             parts, message_id = joined(parts_of(new, self.message_id)), self.message_id
@@ -149,7 +150,7 @@ class Reply:
                 await self._storage.run(
                     lambda store, m=message_id, p=parts: store.messages.journal(m, p)  # type: ignore[misc]
                 )
-                self._journaled = upto
+                self.journaled = upto
             except Exception:
                 # the text is still in memory and is stored at the end of the turn
                 log.exception("journaling failed")

@@ -16,6 +16,7 @@ from headstart.core.tool_servers.state import ToolServerState
 from headstart.tools.session import Progress, ServerGone, ToolSession
 from headstart.tools.wire import ServerEnded, ServerStarted, StartServer
 from tests.support.answers import Talk
+from tests.support.patience import until
 
 LISTS = ServerLists((ToolDefinition("echo"),))
 
@@ -56,9 +57,7 @@ class LateSession(ToolSession):
 
 
 async def _begun(session: LateSession, count: int) -> None:
-    async with asyncio.timeout(5):
-        while len(session.starts) < count:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(session.starts) >= count)
 
 
 @pytest.mark.parametrize("crashed", [True, False])

@@ -59,7 +59,6 @@ def test_leftovers_go_when_nobody_can_be_at_them(tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.timeout(20)
 def test_only_files_are_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

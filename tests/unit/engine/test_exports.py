@@ -19,6 +19,7 @@ from headstart.engine.backends.llama_cpp import exports
 from headstart.engine.backends.llama_cpp.embedder import LlamaEmbedder
 from tests.support import as_on_windows
 from tests.support.bert_files import write_tiny
+from tests.support.patience import PATIENCE
 
 APP = Path(__file__).parents[3] / "app" / "headstart"
 elf = pytest.mark.skipif(sys.platform != "linux", reason="reads the symbols of ELF files")
@@ -49,7 +50,7 @@ def in_a_process(folder: Path, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=PATIENCE,
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(APP.parents[1])},
     )

@@ -18,6 +18,7 @@ from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings.schema import Sampling
 from headstart.engine.remote.client import list_models
 from tests.support.asking import QUESTION, STORY, Asking, run
+from tests.support.patience import PATIENCE
 from tests.support.scripted_server import WORDS, Answer, Asked, Handler, ScriptedServer, chunk
 
 pytestmark = pytest.mark.logs("a request failed")
@@ -93,13 +94,15 @@ def test_refusals_one_by_one_are_all_followed(server: ScriptedServer, asking: As
 
 
 def test_a_whole_reply_stays_whole_whatever_comes_after_it(
-    server: ScriptedServer, asking: Asking
+    server: ScriptedServer, asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("headstart.engine.remote.turn.LAST_SECONDS", 0.1)
+
     async def linger(asked: Asked, answer: Answer) -> None:
         await answer.stream()
         await answer.words(WORDS)
         await answer.event(chunk({}, "stop"))
-        await asyncio.sleep(60)
+        await asyncio.sleep(10 * PATIENCE)
 
     async def break_off(asked: Asked, answer: Answer) -> None:
         await answer.stream()
@@ -110,7 +113,7 @@ def test_a_whole_reply_stays_whole_whatever_comes_after_it(
 
     for handler in (linger, break_off):
         server.handler = handler
-        assert asking.ask(server.url, timeout=1).finish is FinishReason.END
+        assert asking.ask(server.url).finish is FinishReason.END
         assert asking.said() == STORY
 
     async def abort(asked: Asked, answer: Answer) -> None:
@@ -189,7 +192,7 @@ def test_silence_ends_after_the_patience(server: ScriptedServer, asking: Asking)
     async def stall(asked: Asked, answer: Answer) -> None:
         await answer.stream()
         await answer.words(WORDS[:4])
-        await asyncio.sleep(60)
+        await asyncio.sleep(10 * PATIENCE)
 
     async def drip(asked: Asked, answer: Answer) -> None:
         """Bytes, but never a word."""
@@ -202,9 +205,9 @@ def test_silence_ends_after_the_patience(server: ScriptedServer, asking: Asking)
     for handler in (stall, drip):
         server.handler = handler
         began = time.monotonic()
-        problem = asking.fail(server.url, timeout=1)
-        assert 0.9 < time.monotonic() - began < 4
-        assert "said nothing for 1 second." in problem.message
+        problem = asking.fail(server.url, timeout=2)
+        assert time.monotonic() - began > 1.9
+        assert "said nothing for 2 seconds." in problem.message
         assert asking.said() == "Once upon a time"
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -29,6 +29,7 @@ from headstart.engine.runner import LONG_SECONDS, STOP_SECONDS, Runner
 from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream
 from tests.support.fake_generator import FakeGenerator
+from tests.support.patience import PATIENCE, until, wait_for
 
 FIGURES = TurnStats(FinishReason.END, 1, 0, 0.0, 0.0, 1, 0.0)
 
@@ -50,7 +51,7 @@ async def test_requests_run_in_order_and_before_warm_ups(
     fake: FakeGenerator, starter: ModelRef
 ) -> None:
     def blocked(emit: Emit, cancel: StopSignal) -> None:
-        fake.gate.wait(5)
+        fake.gate.wait(PATIENCE)
         emit(Finished(FIGURES))
 
     fake.plays = {"a": blocked, "b": lambda emit, cancel: emit(Finished(FIGURES))}
@@ -72,7 +73,7 @@ async def test_a_request_cancelled_while_it_waits_never_starts(
     fake: FakeGenerator, starter: ModelRef
 ) -> None:
     def blocked(emit: Emit, cancel: StopSignal) -> None:
-        fake.gate.wait(5)
+        fake.gate.wait(PATIENCE)
         emit(Finished(FIGURES))
 
     fake.plays = {"a": blocked, "b": blocked}
@@ -81,7 +82,7 @@ async def test_a_request_cancelled_while_it_waits_never_starts(
     second = runner.stream(_request(starter, "b"))
     second.cancel()
     # at once, not when the first is through
-    (last,) = await asyncio.wait_for(_all(second), 5)
+    (last,) = await _all(second)
     fake.gate.set()
     await _all(first)
     assert isinstance(last, Finished)
@@ -122,13 +123,13 @@ async def test_close_cancels_what_runs(fake: FakeGenerator, starter: ModelRef) -
     def until_cancelled(emit: Emit, cancel: StopSignal) -> None:
         running.set()
         cancel.set_abort(fake.gate.set)
-        assert fake.gate.wait(5)
+        assert fake.gate.wait(PATIENCE)
         emit(Finished(FIGURES))
 
     fake.plays = {"a": until_cancelled}
     runner = Runner(lambda: fake)
     stream: AsyncIterator[GenerationEvent] = runner.stream(_request(starter, "a")).__aiter__()
-    assert await asyncio.to_thread(running.wait, 5)
+    assert await asyncio.to_thread(running.wait, PATIENCE)
     await asyncio.to_thread(runner.close)
     assert await anext(stream) == Finished(FIGURES)
     assert fake.closed
@@ -139,7 +140,7 @@ async def test_a_job_that_comes_after_the_end_ends_at_once(
 ) -> None:
     runner = Runner(lambda: fake)
     await asyncio.to_thread(runner.close)
-    (last,) = await asyncio.wait_for(_all(runner.stream(_request(starter, "a"))), 5)
+    (last,) = await _all(runner.stream(_request(starter, "a")))
     assert isinstance(last, Finished)
     assert fake.order == []
 
@@ -156,7 +157,7 @@ async def test_reading_ahead_gives_way_to_a_request_at_once(
     def until_cancelled(emit: Emit, cancel: StopSignal) -> None:
         cancel.set_abort(fake.gate.set)
         reading.set()
-        assert fake.gate.wait(5)
+        assert fake.gate.wait(PATIENCE)
 
     fake.plays = {
         "ahead a": until_cancelled,
@@ -164,7 +165,7 @@ async def test_reading_ahead_gives_way_to_a_request_at_once(
     }
     runner = Runner(lambda: fake)
     ahead = runner.ahead(_ahead(starter, "a"))
-    assert await asyncio.to_thread(reading.wait, 5)
+    assert await asyncio.to_thread(reading.wait, PATIENCE)
     assert await _all(runner.stream(_request(starter, "b"))) == [Finished(FIGURES)]
     assert await _all(ahead) == []
     assert fake.order == ["ahead a", "b"]
@@ -175,22 +176,22 @@ async def test_reading_ahead_gives_way_to_a_request_at_once(
 async def test_only_a_count_that_a_reply_waits_for_ends_work_ahead(
     fake: FakeGenerator, starter: ModelRef, hurried: bool
 ) -> None:
-    began = threading.Event()
+    began, counting = threading.Event(), threading.Event()
     stopped: list[bool] = []
 
     def read(_emit: Emit, cancel: StopSignal) -> None:
         began.set()
-        for _ in range(50):
-            if cancel.stopped:
-                break
-            fake.gate.wait(0.01)
+        counting.wait(PATIENCE)
+        if hurried:
+            wait_for(lambda: cancel.stopped)
         stopped.append(cancel.stopped)
 
     fake.plays = {"ahead a": read}
     runner = Runner(lambda: fake)
     ahead = runner.ahead(_ahead(starter, "a"))
-    await asyncio.to_thread(began.wait, 5)
+    await asyncio.to_thread(began.wait, PATIENCE)
     count = runner.count(CountRequest(LoadRequest(starter), ("text",)), hurried)
+    counting.set()
     await asyncio.gather(_all(ahead), _all(count))
     assert stopped == [hurried]
     assert fake.order == ["ahead a", "count"]
@@ -207,7 +208,7 @@ async def test_what_is_done_in_times_of_rest_gives_way_too_and_goes_on_later(
             fake.gate.clear()
             cancel.set_abort(fake.gate.set)
             rested.set()
-            assert fake.gate.wait(5)
+            assert fake.gate.wait(PATIENCE)
             return 0.0
         done.set()
         return None
@@ -216,9 +217,9 @@ async def test_what_is_done_in_times_of_rest_gives_way_too_and_goes_on_later(
     fake.idle_stop = rest
     runner = Runner(lambda: fake)
     await _all(runner.stream(_request(starter, "a")))
-    assert await asyncio.to_thread(rested.wait, 5)
+    assert await asyncio.to_thread(rested.wait, PATIENCE)
     assert await _all(runner.stream(_request(starter, "b"))) == [Finished(FIGURES)]
-    assert await asyncio.to_thread(done.wait, 5)
+    assert await asyncio.to_thread(done.wait, PATIENCE)
     assert fake.order == ["a", "b"]
     await asyncio.to_thread(runner.close)
     assert fake.closed
@@ -239,7 +240,7 @@ async def test_rest_comes_again_after_the_time_it_asked_for(
     fake.idle_stop = rest
     runner = Runner(lambda: fake)
     await _all(runner.stream(_request(starter, "a")))
-    assert await asyncio.to_thread(again.wait, 5)
+    assert await asyncio.to_thread(again.wait, PATIENCE)
     await asyncio.to_thread(runner.close)
 
 
@@ -260,7 +261,7 @@ async def test_an_engine_that_does_not_let_go_is_started_again(starter: ModelRef
     runner.on_idle(heard.append)
     hung = runner.stream(_request(starter, "hangs"))
     waiting = runner.stream(_request(starter, "b"))
-    await asyncio.wait_for(anext(aiter(hung)), 5)
+    await anext(aiter(hung))
     now = time.monotonic()
     assert not runner.stuck(now + STOP_SECONDS + 1)
     assert runner.stuck(now + LONG_SECONDS + 1)
@@ -278,7 +279,7 @@ async def test_an_engine_that_does_not_let_go_is_started_again(starter: ModelRef
     assert not runner.stuck(time.monotonic() + 1)
     # the old one frees what it has as soon as it can
     back.set()
-    await _eventually(lambda: made[0].closed)
+    await until(lambda: made[0].closed)
     assert not made[1].closed
     await asyncio.to_thread(runner.close)
     assert made[1].closed
@@ -295,7 +296,7 @@ async def test_work_that_cannot_be_cut_off_gets_its_time(starter: ModelRef) -> N
     fake.plays["image"] = encode
     runner = Runner(lambda: fake)
     stream = runner.stream(_request(starter, "image"))
-    await asyncio.wait_for(anext(aiter(stream)), 5)
+    await anext(aiter(stream))
     stream.cancel()
     assert not runner.stuck(time.monotonic() + STOP_SECONDS + 1)
     assert runner.stuck(time.monotonic() + LONG_SECONDS + 1)
@@ -319,7 +320,7 @@ async def test_an_engine_whose_thread_ended_is_noticed(starter: ModelRef) -> Non
         runner = Runner(lambda: fake)
         stream = runner.stream(_request(starter, "ends"))
         assert [type(event) for event in await _all(stream)] == [Failed]
-        await _eventually(lambda: runner.stuck(time.monotonic()))
+        await until(lambda: runner.stuck(time.monotonic()))
     finally:
         threading.excepthook = before
     runner.restart()
@@ -331,16 +332,8 @@ async def test_an_engine_whose_thread_ended_is_noticed(starter: ModelRef) -> Non
 
 def _hang(emit: Emit, back: threading.Event) -> None:
     emit(Waiting())
-    back.wait(30)
+    back.wait(PATIENCE)
 
 
 def _answer(emit: Emit, _stop: StopSignal) -> None:
     emit(Finished(FIGURES))
-
-
-async def _eventually(condition: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("never")

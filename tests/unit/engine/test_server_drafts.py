@@ -20,6 +20,8 @@ from headstart.core.settings.schema import Sampling, Speculation, changed
 from headstart.engine.remote.draft import Draft
 from headstart.engine.remote.drafting.gain import RoundPlan, ServerGain
 from tests.support.asking import QUESTION, Asking
+from tests.support.eager_gain import Eager
+from tests.support.patience import wait_for
 from tests.support.scoring_server import ScoringServer
 from tests.support.scripted_server import ScriptedServer
 
@@ -60,27 +62,6 @@ class Prophet:
         return Draft(words, tokens if words else 0)
 
 
-class Eager(ServerGain):
-    """Drafts whatever it costs: this computer is too fast for so small a model."""
-
-    def plan(
-        self,
-        token: float,
-        characters: int,
-        fixed: int = 0,
-        most: int = 64,
-        copy: bool = False,
-        allowance: float = 0.0,
-    ) -> RoundPlan | None:
-        return RoundPlan(min(most, 6), 0.0 if copy else 9.0)
-
-    def allowed(self, seconds: float) -> float:
-        return 1000.0
-
-    def put_off(self) -> None:
-        """Never."""
-
-
 class Client:
     """Asks one server for greedy replies."""
 
@@ -94,10 +75,8 @@ class Client:
     def ask(self, draft: Prophet | None = None, **changes: object) -> tuple[str, TurnStats]:
         request = replace(self.request, **changes)
         stats = self.asking.send(request, draft=draft)
-        until = time.monotonic() + 60
         time.sleep(0.05)
-        while self.asking.session.learning and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_for(lambda: not self.asking.session.learning)
         return self.asking.said(), stats
 
     def gain(self) -> ServerGain:
@@ -121,8 +100,6 @@ class Client:
 def client(
     request: pytest.FixtureRequest, starter: ModelRef, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Client]:
-    # checks may take as long as they do here
-    monkeypatch.setattr("headstart.engine.remote.drafting.learning._LONG", 1000.0)
     kind: ServerKind = getattr(request, "param", "vllm")
     with ScoringServer(starter.path, kind, exact=True) as server:
         client = Client(server, kind)

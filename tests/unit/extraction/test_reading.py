@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import threading
-import time
 import zipfile
 from io import BytesIO
 
@@ -153,10 +152,8 @@ def test_a_protected_pdf_says_so() -> None:
 def test_reading_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = Reading()
     threading.Timer(0.05, reading.cancel).start()
-    began = time.monotonic()
     with pytest.raises(ReadingCancelled):
         reading.read(b"<p>" * 4_000_000, "long.html", lambda _fraction: None)
-    assert time.monotonic() - began < 20
 
 
 def test_what_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> None:

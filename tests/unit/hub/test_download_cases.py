@@ -13,8 +13,9 @@ from headstart.core.hub.downloads import DownloadState
 from headstart.hub.downloads import places
 from headstart.hub.downloads.book import Book
 from headstart.hub.downloads.source import DownloadProblem
-from tests.support.download_desk import MODEL, OTHER, REPO, SMALL, Desk, wait_for
+from tests.support.download_desk import MODEL, OTHER, REPO, SMALL, Desk
 from tests.support.hub_server import Fault, HubServer, Repo
+from tests.support.patience import wait_for
 
 
 def test_what_the_disk_lost_is_fetched_again(hub: HubServer, desk: Desk) -> None:

@@ -13,8 +13,9 @@ from huggingface_hub import scan_cache_dir
 
 from headstart.core.hub.downloads import DownloadState
 from headstart.hub.downloads import pieces
-from tests.support.download_desk import MODEL, REPO, Desk, wait_for
+from tests.support.download_desk import MODEL, REPO, Desk
 from tests.support.hub_server import Fault, HubServer
+from tests.support.patience import wait_for
 
 
 def test_a_download_lies_where_other_tools_look(hub: HubServer, desk: Desk) -> None:

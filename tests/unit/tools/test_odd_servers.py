@@ -41,7 +41,7 @@ class Odd:
         def begun() -> ServerNews | None:
             return next((one for one in self.news if isinstance(one, kinds)), None)
 
-        found = await until(begun, 120)
+        found = await until(begun)
         assert isinstance(found, ServerStarted), (self.what, found)
         self.lists = found.lists
         return self

@@ -28,6 +28,7 @@ from headstart.tools.wire import (
     ServerStarted,
     StartServer,
 )
+from tests.support.patience import PATIENCE
 from tests.support.program import free_port
 from tests.support.tool_servers import SCRIPT, until
 
@@ -132,7 +133,7 @@ async def test_the_newer_age_over_http_with_a_secret_header() -> None:
             one.session.start(StartServer("a", "A", url=url, variables=values))
             await _uses(one)
             process.kill()
-            process.wait(10)
+            process.wait(PATIENCE)
             with pytest.raises(EnvironmentProblem) as problem:
                 await one.session.call("a", "add", '{"a": 1, "b": 1}')
             assert problem.value.told.code == "tool-server-unreachable"
@@ -141,7 +142,7 @@ async def test_the_newer_age_over_http_with_a_secret_header() -> None:
             assert ended.problem == problem.value.told
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 async def test_a_question_whose_call_is_cancelled_is_withdrawn() -> None:
