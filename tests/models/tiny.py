@@ -56,10 +56,12 @@ def make_tiny(
     layers: int | None = None,
     blocks: bool = False,
     own_layers: int = 0,
+    template: str = "",
 ) -> Path:
     """Write a model of `family` to `target` (3 MB), with the vocabulary of SmolLM2 at `source`.
 
-    `blocks` as in `Weights`; `own_layers`: layers for drafting behind the others."""
+    `blocks` as in `Weights`; `own_layers`: layers for drafting behind the others; `template`: a
+    chat template in place of its own."""
     shape = (FAMILIES | SEEING | ASSISTED)[family]
     kinds = [shape.kinds[n % len(shape.kinds)] for n in range(layers or shape.layers)]
     if len(kinds) < min(2, len(shape.kinds)):
@@ -89,6 +91,9 @@ def make_tiny(
     for key, owner in shape.arrays.items():
         values[key] = [values[key] if owner in kind else 0 for kind in kinds]
     fields |= {f"{family}.{key}": _field(value) for key, value in values.items()}
+    if template:
+        key = "tokenizer.chat_template"
+        fields[key] = replace(fields[key], value=template)
     fields["general.name"] = _field(f"Tiny {family}")
     fields["general.file_type"] = _field(int(gguf.LlamaFileType.MOSTLY_F16))
     return write_gguf(target, family, fields, weights.tensors)

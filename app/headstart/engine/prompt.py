@@ -30,6 +30,7 @@ from headstart.engine.template import ChatTemplate
 from headstart.engine.text_memory import TextMemories
 from headstart.engine.token_finder import TokenFinder
 from headstart.engine.tool_prompts import ToolPrompts
+from headstart.engine.written_replies import frame_of
 
 _MARKUP = re.compile(r"\W.*\W|\S*[<\[|].*", re.DOTALL)
 # texts from this length on are worth keeping with their tokens: tokenizing one takes 15 ms or more
@@ -46,8 +47,6 @@ class PromptEncoder:
         self.decoder = decoder
         self.images = PromptImages(decoder, decode_image)
         self._template = template
-        # texts with their tokens, and calls as they were written
-        self.texts = TextMemories(self._recall)
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
         self._words = {
@@ -56,6 +55,8 @@ class PromptEncoder:
         self._special.update(self._words)
         self._finder = TokenFinder(self._special)
         self._guard = Guard(self._special)
+        # texts with their tokens, and calls and replies as they were written
+        self.texts = TextMemories(self._recall, self._finder)
         self.tools = ToolPrompts(lambda: self.texts.own.calls, self._guard.value)
         # every token that counts as markup, by id
         self.control = {token.id: token.text for token in self._special.values()}
@@ -153,8 +154,10 @@ class PromptEncoder:
         """The prompt as text, guards included; raises TemplateError."""
         guarded = self._guarded(messages)
         if tools.specs:
-            return self.tools.render(self._template, guarded, thinking, tools)
-        return self._template.render(guarded, thinking)
+            rendered = self.tools.render(self._template, guarded, thinking, tools)
+        else:
+            rendered = self._template.render(guarded, thinking)
+        return self.texts.own.replies.restored(rendered, frame_of(self._template, self._finder))
 
     def end_of(self, rendered: str, messages: Sequence[PromptMessage]) -> str:
         """The end of a rendered prompt, after the last message's text."""
@@ -164,6 +167,12 @@ class PromptEncoder:
 
     def encode(self, rendered: str) -> list[int]:
         """Token ids of a rendered prompt, after the model's begin token if it wants one."""
+        tokens = self._encoded(rendered)
+        if self._begin is not None and (not tokens or tokens[0] != self._begin):
+            tokens.insert(0, self._begin)
+        return tokens
+
+    def _encoded(self, rendered: str) -> list[int]:
         tokens: list[int] = []
         pieces = self._split(rendered)
         for index, piece in enumerate(pieces):
@@ -180,18 +189,16 @@ class PromptEncoder:
                     tokens.extend(self.images.tokens(part))
                 elif part:
                     tokens.extend(self._encode_plain(part))
-        if self._begin is not None and (not tokens or tokens[0] != self._begin):
-            tokens.insert(0, self._begin)
         return tokens
 
     def remember_reply(
-        self, rendered: str, tokens: Sequence[int]
+        self, rendered: str, tokens: Sequence[int], stop: str = ""
     ) -> list[tuple[str, tuple[int, ...]]]:
-        """Remember that the reply to the prompt `rendered` was generated as `tokens`, to encode it
-        so again.
+        """Remember that the reply to the prompt `rendered` was generated as `tokens`, up to a stop
+        string if there is one, to encode it so again.
 
         Returns the texts between control tokens, with their tokens, where tokenizing them would
-        give others.
+        give others, and the name of the whole reply where prompts may show it in another way.
         """
         head = self._plain(self._split(rendered)[-1]).split(IMAGE)[-1]
         other, run = [], list[int]()
@@ -212,7 +219,10 @@ class PromptEncoder:
                 if known != _tokenized(self.decoder, text):
                     other.append((text, known))
             head, run = "", []
-        return other
+        frame = frame_of(self._template, self._finder)
+        replies = self.texts.own.replies
+        name, whole = replies.keep(rendered, self.as_written(tokens), frame, stop)
+        return [*other, (name, tuple(self._encoded(whole)))] if name else other
 
     def long_texts(self, rendered: str) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The long texts of a rendered prompt that was encoded, with their tokens."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection
+from functools import partial
 
 from headstart.core.audiences import WINDOW, Audience
 from headstart.engine.call_memory import CallMemory
+from headstart.engine.token_finder import TokenFinder
+from headstart.engine.written_replies import WrittenReplies
 
 # a step of an earlier start as it was written, by its key; None if it is not known
 Recall = Callable[[str], str | None]
@@ -23,15 +26,16 @@ _MOST_AUDIENCES = 8
 class TextMemory:
     """The texts of one audience."""
 
-    def __init__(self, recall: Recall) -> None:
+    def __init__(self, recall: Recall, finder: TokenFinder) -> None:
         self._texts: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._size = 0
         # the tokens of replies from earlier runs of the app, by a digest of their text, and the
         # chats whose replies are among them; see `reply_tokens`
         self.spelled: dict[bytes, tuple[int, ...]] = {}
         self.loaded: set[str] = set()
-        # calls as the model wrote them
+        # calls and replies as the model wrote them
         self.calls = CallMemory(recall)
+        self.replies = WrittenReplies(finder, recall)
 
     def get(self, text: str) -> tuple[int, ...] | None:
         known = self._texts.get(text)
@@ -60,11 +64,12 @@ class TextMemory:
 class TextMemories:
     """The texts of the present audience, and those that it may read."""
 
-    def __init__(self, recall: Recall) -> None:
-        """`recall`: a step of an earlier start, as the present audience knows it."""
-        self._recall = recall
+    def __init__(self, recall: Recall, finder: TokenFinder) -> None:
+        """`recall`: a step or a reply of an earlier start, as the present audience knows it;
+        `finder` knows the control tokens."""
+        self._make = partial(TextMemory, recall, finder)
         self._known: OrderedDict[str, TextMemory] = OrderedDict()
-        self.own = TextMemory(recall)
+        self.own = self._make()
         self.others: list[TextMemory] = []
         self.enter(WINDOW)
 
@@ -98,7 +103,7 @@ class TextMemories:
         return any(one.spelled for one in (self.own, *self.others))
 
     def _of(self, name: str) -> TextMemory:
-        found = self._known.pop(name, None) or TextMemory(self._recall)
+        found = self._known.pop(name, None) or self._make()
         self._known[name] = found
         if len(self._known) > 1 + _MOST_AUDIENCES:
             oldest = next(one for one in self._known if one != WINDOW.name)

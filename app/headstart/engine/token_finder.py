@@ -26,6 +26,10 @@ class TokenFinder:
         first = "".join(sorted({re.escape(text[0]) for text in self._texts}))
         self._first = re.compile(f"[{first}]") if first else None
 
+    def plus(self, texts: Iterable[str]) -> TokenFinder:
+        """A finder of more texts."""
+        return TokenFinder((*self._texts, *texts))
+
     def find(self, text: str) -> Iterator[tuple[int, int]]:
         """Start and end of each match."""
         if self._first is None:

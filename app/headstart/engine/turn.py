@@ -266,7 +266,8 @@ class Turn:
             cut -= len(self._decoder.piece(tokens.pop()))
         self._remember_calls(rendered, tokens, stream)
         owner = self._request.owner
-        other = self._encoder.remember_reply(rendered, tokens) if cut == 0 else []
+        stop = stream.stopped_by
+        other = self._encoder.remember_reply(rendered, tokens, stop) if cut == 0 else []
         if self._tracer is not None and owner is not None:
             self._tracer.reply_tokens.keep_all(owner, other)
             self._tracer.reply_tokens.keep_long(owner, self._encoder.long_texts(rendered))

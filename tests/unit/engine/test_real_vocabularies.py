@@ -115,6 +115,7 @@ def test_a_reply_with_marks_is_remembered_between_them(tmp_path: Path) -> None:
     rendered = encoder.render([PromptMessage(Role.USER, "Hi")])
     odd = [token for letter in "Hello there" for token in encode(letter)]
     reply = [marks["<|channel>"], *encode("thought\nHm."), marks["<channel|>"], *odd]
-    ((text, known),) = encoder.remember_reply(rendered, reply)
+    (text, known), (_, whole) = encoder.remember_reply(rendered, reply)
     assert (text, list(known)) == ("Hello there", odd)
+    assert whole[0] == marks["<|channel>"]
     encoder.decoder.close()
