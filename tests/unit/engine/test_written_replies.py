@@ -61,7 +61,7 @@ class Talk:
 
     def restart(self) -> None:
         self.encoder = byte_encoder(self._template)
-        self.encoder.spelled = dict(self.disk)
+        self.encoder.texts.own.spelled = dict(self.disk)
 
     def prompt(self) -> tuple[str, list[int]]:
         rendered = self.encoder.render(self.messages, self.thinking)
