@@ -87,7 +87,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--new-chat", action="store_true", help="begin a new chat")
     parser.add_argument(
-        "--safe", action="store_true", help="open no chat and load no model until a message is sent"
+        "--safe",
+        action="store_true",
+        help="open no chat, load no model and begin nothing until you ask for it",
     )
     parser.add_argument("--debug", action="store_true", help="log everything, also to the terminal")
     parser.add_argument(

@@ -54,8 +54,8 @@ async def open_app(
 ) -> App:
     """Make every part and connect them; nothing is shown yet. Needs a running event loop.
 
-    `safe`: nothing is loaded or prefilled before the user asks for it; `asked`: the user requested
-    that. `held`: the database waits for its release, so that the window is painted first.
+    `safe`: nothing is loaded, prefilled or begun before the user asks for it; `asked`: the user
+    requested that. `held`: the database waits for its release, so that the window is painted first.
     """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
@@ -69,6 +69,8 @@ async def open_app(
     controllers = make_controllers(services)
     window = make_window(controllers, preferences)
 
+    if safe:
+        services.beginnings.hold_all()
     _start(window, controllers, services)
     said = [parts.notice.text] if parts.notice is not None else []
     died = parts.died
@@ -100,10 +102,11 @@ def _start(window: MainWindow, controllers: Controllers, services: Services) -> 
     def wake() -> None:
         # not before the list is loaded: two imports at once would hold each other up
         controllers.wake()
+        # first, because it takes the least time
+        services.serving.begin()
         services.mirror.wake()
         services.finding.start()
         services.knowledge.knowledge.wake(owners)
-        services.serving.begin()
         window.transcript.host.highlighter.prepare()
 
     # a folder of chats that is removed gives its documents up

@@ -64,6 +64,10 @@ class Home(Struct, frozen=True):
         return self.path / "starts.json"
 
     @property
+    def beginnings(self) -> Path:
+        return self.path / "beginnings.json"
+
+    @property
     def logs(self) -> Path:
         return self.path / "logs"
 

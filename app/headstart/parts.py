@@ -20,6 +20,7 @@ from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
 from headstart.home import Home
 from headstart.server.thread import ServerThread
+from headstart.storage.adapters.beginnings_file import BeginningsFile
 from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.adapters.running import RunningFile
@@ -91,6 +92,7 @@ def open_parts(
         ServerThread(),
         home.tools,
         home.knowledge,
+        BeginningsFile(home.beginnings),
     )
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store.controls, weights

@@ -116,6 +116,8 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
         await parts.storage.ready()
         if parts.died is not None:
             parts.running.end()
+        for one in parts.services.beginnings.held:
+            print(f"headstart: {one.told.text}", file=sys.stderr, flush=True)
         serving = parts.services.serving
         if options.model is not None:
             await serving.use_model(options.model.text, options.model.path)

@@ -1,8 +1,9 @@
 """Everything that may go wrong, by the hundred: `python -m tests.faults --json FILE [KIND ...]`.
 
 One table: tried, survived, characters that had been committed, and characters lost. A KIND is
-"kills", "surroundings", "database", "hostile", "borders", "monkey" or "soak"; without one all of
-them are run, which takes about two hours on 2 cores.
+"kills", "surroundings", "database", "hostile", "borders", "monkey", "soak" or "hangs"; without one
+all of them are run, which takes about two hours on 2 cores. With "hangs" the file has
+`starts_after_a_hang` too: the share of starts that began everything but what hung.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import qasync
 
 from headstart.launch import make_application
 from tests.faults import borders, database, hostile, kills, monkey, soak, surroundings
-from tests.faults.outcome import Row
+from tests.faults.outcome import Outcome, Row
+from tests.support.hangs import KINDS as KINDS_THAT_BEGIN
+from tests.support.hangs import starts_after_a_hang
 
 # of each kind of it
 KILLS, SURROUNDINGS, DAMAGES, INPUTS, TURNS = 35, 20, 500, 40, 2_000
@@ -73,6 +76,15 @@ def _monkey() -> Rows:
         yield f"a monkey at the window, {seed + 1}", monkey.run(monkey.SECONDS, seed, print)
 
 
+def _hangs() -> Rows:
+    for kind in KINDS_THAT_BEGIN:
+        row = Row()
+        with tempfile.TemporaryDirectory() as place:
+            why = starts_after_a_hang(kind, Path(place))
+        row.add(Outcome(not why, 0, 0, why), print)
+        yield f"started after a hang: {kind}", row
+
+
 def _soak() -> Rows:
     loop = qasync.QEventLoop(make_application())
     asyncio.set_event_loop(loop)
@@ -97,7 +109,19 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "borders": _borders,
     "monkey": _monkey,
     "soak": _soak,
+    "hangs": _hangs,
 }
+
+
+def _shares(rows: dict[str, Row]) -> dict[str, dict[str, float]]:
+    """By kind of what begins by itself, the share of starts after its hang that went well."""
+    begins = "started after a hang: "
+    found = {
+        name.removeprefix(begins): row.survived / row.tried
+        for name, row in rows.items()
+        if name.startswith(begins)
+    }
+    return {"starts_after_a_hang": found} if found else {}
 
 
 def main() -> None:
@@ -120,7 +144,9 @@ def main() -> None:
     if options.json is not None:
         figures = {name: [row.tried, row.survived, row.committed, row.lost]
                    for name, row in rows.items()}  # fmt: skip
-        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps({**figures, **_shares(rows)}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

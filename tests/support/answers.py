@@ -28,6 +28,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked
+from headstart.chat.tool_servers.entries import ToolEntries
 from headstart.chat.tool_servers.making import make_tool_servers
 from headstart.chat.transfer.export_request import ExportJobRun
 from headstart.chat.transfer.exporting import Exporting
@@ -184,7 +185,7 @@ class Talk:
         self.keychain = MemoryKeychain()
         self.servers = make_tool_servers(
             self.preferences,
-            self.keychain,
+            ToolEntries(self.preferences, self.keychain, self.background.beginnings),
             self.broadcast,
             self.databases,
             folder / "tools",

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
+from headstart.chat.beginnings import Beginnings
 from headstart.core.chats.values import now_ms
 
 log = logging.getLogger(__name__)
@@ -18,9 +19,10 @@ class Timer(Protocol):
 
 class Background:
     """Keeps tasks from being garbage-collected, logs their failures, and cancels them on close.
-    Tests use one whose clock they control."""
+    Tests use one whose clock they control. `beginnings`: notes of what begins by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, beginnings: Beginnings | None = None) -> None:
+        self.beginnings = beginnings or Beginnings()
         self._tasks: set[asyncio.Task[None]] = set()
         self.closing = False
 

@@ -215,6 +215,10 @@ class FilesSearched(Struct, frozen=True):
     full: bool = False
 
 
+class HeldChanged(Struct, frozen=True):
+    """Something that begins by itself is held back, or not any more."""
+
+
 class ToolQuestion(Struct, frozen=True):
     """A tool server asks the user a question."""
 
@@ -255,6 +259,7 @@ Change = (
     | ToolServersChanged
     | KnowledgeChanged
     | FilesSearched
+    | HeldChanged
     | ToolQuestion
     | ToolQuestionGone
 )

@@ -19,6 +19,7 @@ from headstart.chat.answering.server_drafts import ServerDrafts
 from headstart.chat.answering.servers import ServerAnswerer
 from headstart.chat.attaching import Attaching
 from headstart.chat.background import Background
+from headstart.chat.beginnings import Beginnings
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.chat_list import ChatList
@@ -41,7 +42,8 @@ from headstart.chat.reporting import Reporting
 from headstart.chat.servers import Servers
 from headstart.chat.serving.office import Door
 from headstart.chat.serving.serving import Serving, make_serving
-from headstart.chat.tool_servers.making import make_tool_servers
+from headstart.chat.tool_servers.entries import ToolEntries
+from headstart.chat.tool_servers.making import ToolServers, make_tool_servers
 from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
@@ -49,6 +51,7 @@ from headstart.chat.transfer.mirror import Mirror
 from headstart.chat.unsent import UnsentTexts
 from headstart.chat.updates import Updates
 from headstart.chat.versions import Versions
+from headstart.core.beginnings import BegunNotes
 from headstart.engine.prefix.controls import PrefixControls
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
@@ -92,6 +95,7 @@ class Services(Struct, frozen=True):
     updates: Updates
     reporting: Reporting
     serving: Serving
+    beginnings: Beginnings
     ending: Ending
 
 
@@ -109,6 +113,7 @@ class Ending:
     async def close(self, services: Services) -> None:
         """Stop and store all replies, then end the engine."""
         self._background.closing = True
+        services.beginnings.hurry()
         await services.serving.close()
         services.local.close()
         services.servers.close()
@@ -121,6 +126,7 @@ class Ending:
         await self._background.close(STOP_SECONDS)
         await asyncio.to_thread(self._runner.close)
         await asyncio.to_thread(self._session.close)
+        await services.beginnings.close()
 
     async def close_private(self) -> None:
         """Close the database of private chats, once unused."""
@@ -144,6 +150,12 @@ class ModelLocations(Struct, frozen=True):
     tools: Path | None = None
     # the index of the user's files
     knowledge: Path | None = None
+    # notes of what begins by itself
+    beginnings: BegunNotes | None = None
+
+    def background(self, preferences: Preferences, broadcast: Broadcast) -> Background:
+        """The work that nobody waits for, with its notes."""
+        return Background(Beginnings(self.beginnings, broadcast, preferences.current))
 
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[ModelFolder]:
@@ -160,6 +172,18 @@ class ModelLocations(Struct, frozen=True):
         return Shelf(self.known, places)
 
 
+def _lent(
+    folder: Path | None,
+    keychain: Keychain,
+    databases: Databases,
+    parts: tuple[Storage, Prefixes, Preferences, Broadcast, Background],
+) -> ToolServers:
+    """Everything of tool servers; `folder`: where their lists are kept."""
+    _, _, preferences, broadcast, background = parts
+    entries = ToolEntries(preferences, keychain, background.beginnings)
+    return make_tool_servers(preferences, entries, broadcast, databases, folder)
+
+
 def make_services(
     storage: Storage,
     runner: Runner,
@@ -170,19 +194,18 @@ def make_services(
 ) -> Services:
     """Make all services; no KV is kept without `prefix_controls`."""
     weights = weights or ModelLocations(Hub(keychain, preferences))
-    broadcast, background, shelf = Broadcast(), Background(), weights.shelf(preferences)
+    background = weights.background(preferences, broadcast := Broadcast())
     branches = Branches(databases := Databases(storage, broadcast), broadcast)
     replies = Replies(databases, branches, broadcast, background)
     servers = Servers(preferences, keychain, session := RemoteSession(keychain.get))
-    models = Models(preferences, servers, shelf)
+    models = Models(preferences, servers, shelf := weights.shelf(preferences))
     prefixes = Prefixes(prefix_controls, preferences, broadcast, storage, runner.wake)
     parts = storage, prefixes, preferences, broadcast, background
-    lent = make_tool_servers(preferences, keychain, broadcast, databases, weights.tools)
+    lent = _lent(weights.tools, keychain, databases, parts)
     engine = runner, lambda: local.loader.contexts, prefixes
     knowledge = make_knowledge(weights.knowledge, models, (databases, branches), parts[2:], engine)
     sources = ModelSources(models, ChatImages(databases), lent.lending.specs, knowledge.documents)
     local: LocalModels = make_local_models(runner, sources, branches, *parts[2:])
-    exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
@@ -202,7 +225,7 @@ def make_services(
         versions=Versions(databases, branches, replies, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
-        exporting=exporting,
+        exporting=(exporting := Exporting(databases, replies.reply_in, shelf, preferences)),
         importing=Importing(storage, shelf, preferences, broadcast, weights.scratch),
         mirror=Mirror(databases, exporting, preferences, broadcast, background),
         backups=Backups(storage, weights.places, preferences, broadcast),
@@ -214,9 +237,10 @@ def make_services(
         local=local,
         prefixes=prefixes,
         discover=Discover(weights.hub, models, preferences),
-        downloads=Downloads(weights.hub, weights.book, preferences, broadcast),
+        downloads=Downloads(weights.hub, weights.book, preferences, broadcast, background),
         updates=Updates(preferences),
         reporting=Reporting(weights.log, preferences),
         serving=make_serving(weights.door, runner, keychain, (models, local), parts),
+        beginnings=background.beginnings,
         ending=Ending(databases, background, runner, session),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded
 from headstart.chat.library.downloads import Downloads
@@ -27,7 +28,8 @@ def begin(folder: Path, endpoint: str) -> tuple[Downloads, Hub, list[Download]]:
     broadcast = Broadcast()
     ends: list[Download] = []
     broadcast.on(DownloadEnded, lambda change: ends.append(change.download))
-    return Downloads(hub, folder / "book.json", preferences, broadcast), hub, ends
+    downloads = Downloads(hub, folder / "book.json", preferences, broadcast, Background())
+    return downloads, hub, ends
 
 
 async def fail_while_nobody_listens(downloads: Downloads, begun: Coroutine[Any, Any, None]) -> None:

@@ -20,12 +20,13 @@ from msgspec.structs import replace
 from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import KnowledgeChanged
+from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.chats.attachments import LARGEST
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import read_regular
 from headstart.core.knowledge.plan import FRESH_NS, IndexPlan, planned
 from headstart.core.knowledge.values import FileStamp, SourceState
-from headstart.core.told import told
+from headstart.core.told import Told, told
 from headstart.extraction.pieces_process import PieceReader, ReadingEnded
 from headstart.knowledge.scan import Scan, scan
 from headstart.storage.knowledge.index import KnowledgeIndex
@@ -48,6 +49,7 @@ class Indexing:
         self._index = index
         self._broadcast = broadcast
         self._background = background
+        self._beginnings = background.beginnings
         self._reader = PieceReader()
         self._waiting: dict[str, None] = {}
         self._now = ""
@@ -62,10 +64,15 @@ class Indexing:
     def busy(self) -> bool:
         return self._task is not None and not self._task.done()
 
-    def look(self, sources: Iterable[str]) -> None:
-        """Look at these sources, after those that wait already."""
+    def look(self, sources: Iterable[str], asked: bool = False) -> None:
+        """Look at these sources, after those that wait already; those that did not end last time
+        only where the user `asked`."""
         for source in sources:
-            if source != self._now:
+            if asked:
+                self._beginnings.ask_for(BegunKind.FOLDER, source)
+            held = self._beginnings.why_held(BegunKind.FOLDER, source)
+            self._hold(source, held)
+            if held is None and source != self._now:
                 self._waiting[source] = None
         if self._waiting and not self.busy and not self._background.closing:
             self._task = asyncio.get_running_loop().create_task(self._run())
@@ -84,6 +91,7 @@ class Indexing:
     async def forget(self, source: str) -> None:
         """Remove a source from the index."""
         self._waiting.pop(source, None)
+        self._beginnings.ask_for(BegunKind.FOLDER, source)
         if self._now == source:
             await self.stop()
         self.states.pop(source, None)
@@ -128,8 +136,10 @@ class Indexing:
         while self._waiting and not self._stopped:
             source = self._now = next(iter(self._waiting))
             del self._waiting[source]
+            one = Beginning(BegunKind.FOLDER, source, Path(source).name or source)
             try:
-                await self._update(source)
+                async with self._beginnings.noted(one):
+                    await self._update(source)
             except ReadingEnded:
                 return
             except EnvironmentProblem as problem:
@@ -177,6 +187,8 @@ class Indexing:
         for stamp in plan.read:
             if self._stopped:
                 return
+            place = os.fsdecode(stamp.path)
+            await asyncio.to_thread(self._beginnings.at, BegunKind.FOLDER, source, place)
             await self._file(source, stamp, now, self._reader)
             left -= 1
             self._state(source, waiting=left)
@@ -252,6 +264,13 @@ class Indexing:
             left[reason] = left.get(reason, 0) + 1
         self._state(source, left_out=tuple(sorted(left.items())))
         await self.count(source)
+
+    def _hold(self, source: str, held: Told | None) -> None:
+        """Show that a source is held, or that it is not any more."""
+        before = self.states.get(source, SourceState(source))
+        if before.held != (held is not None):
+            self._state(source, held=held is not None, problem=held)
+            self._tell(source, at_once=True)
 
     def _state(self, source: str, **changes: object) -> None:
         before = self.states.get(source, SourceState(source))

@@ -19,6 +19,7 @@ from headstart.chat.knowledge.indexing import Indexing
 from headstart.chat.knowledge.meaning import Meaning
 from headstart.chat.knowledge.searching import KnowledgeSearching
 from headstart.chat.preferences import Preferences
+from headstart.core.beginnings import BegunKind
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.knowledge.values import SourceState
 from headstart.core.text.whole import is_text
@@ -84,7 +85,7 @@ class Knowledge:
         path = os.path.abspath(path)  # noqa: PTH100 - links in it stay as the user named them
         if path not in self.sources:
             self._set_sources((*self.sources, path))
-        self.indexing.look([path])
+        self.indexing.look([path], asked=True)
 
     async def remove(self, path: str) -> None:
         """Remove a source, and its text from the index; its files stay."""
@@ -100,9 +101,19 @@ class Knowledge:
         """Look at all sources, now that the window is shown, and remove what no setting and no
         owner names any more; `owners` returns all chats and folders, with the digests of texts that
         folders keep."""
-        self.look()
-        self.meaning.go_on()
+        self._background.beginnings.begins(BegunKind.FOLDER, self._begin)
+        self._begin("")
         self.tidy(owners)
+
+    def begin_again(self, source: str) -> None:
+        """Look at a source that was held, as the user asked."""
+        self.indexing.look([source], asked=True)
+
+    def _begin(self, source: str) -> None:
+        """Look at a source, or at all of them for ""."""
+        self.look((source,) if source else None)
+        if not self._background.beginnings.safe:
+            self.meaning.go_on()
 
     def tidy(self, owners: Callable[[], Awaitable[Mapping[str, Sequence[str]]]]) -> None:
         """Remove what no setting and no owner names any more."""
@@ -157,7 +168,7 @@ class Knowledge:
         await self._index.delete()
         await self._index.write(lambda index: index.files.carry(kept))
         self.indexing.states.clear()
-        self.look()
+        self.indexing.look(self.sources, asked=True)
 
     async def close(self) -> None:
         await self.meaning.close()

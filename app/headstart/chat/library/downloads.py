@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded, DownloadsChanged
 from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
+from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.hub.downloads import (
     ACTIVE,
@@ -21,11 +23,13 @@ from headstart.core.hub.downloads import (
     Download,
     DownloadRequest,
     DownloadState,
+    RemoteFile,
 )
 from headstart.core.settings.schema import Settings
 
 if TYPE_CHECKING:
     from headstart.hub.downloads.queue import DownloadQueue as Queue
+    from headstart.hub.downloads.source import DownloadSource
 
 # seconds between two progress reports to the window
 _TICK = 0.25
@@ -33,7 +37,12 @@ _TICK = 0.25
 
 class Downloads:
     def __init__(
-        self, hub: Hub, book: Path | None, preferences: Preferences, broadcast: Broadcast
+        self,
+        hub: Hub,
+        book: Path | None,
+        preferences: Preferences,
+        broadcast: Broadcast,
+        background: Background,
     ) -> None:
         self._hub = hub
         self._book = book
@@ -46,6 +55,10 @@ class Downloads:
         # reported ends, by download
         self._told: dict[str, int] = {}
         self._limits: tuple[int, float] | None = None
+        self._background = background
+        self._beginnings = background.beginnings
+        # bytes of each download that is beginning, as first seen
+        self._beginning: dict[str, int] = {}
         preferences.listen(self._on_settings, "library")
 
     # --- state ---------------------------------------------------------------------------
@@ -56,12 +69,23 @@ class Downloads:
         return () if self._queue is None else self._queue.all()
 
     async def wake(self) -> None:
-        """Resume the downloads that were running when the program ended."""
+        """Resume the downloads that were running when the program ended, except for those that did
+        not begin to the end."""
+        self._beginnings.begins(BegunKind.DOWNLOAD, self._begin_again)
         if self._book is not None and await asyncio.to_thread(self._book.exists):
             queue = await self._ready()
+            self._beginnings.only(BegunKind.DOWNLOAD, [one.id for one in queue.all()])
             await asyncio.to_thread(queue.sweep)
             queue.start()
             self._on_change()
+        else:
+            self._beginnings.only(BegunKind.DOWNLOAD, ())
+
+    def _begin_again(self, download_id: str) -> None:
+        """Resume a download that was held, or all of them for ""."""
+        ids = [download_id] if download_id else [one.id for one in self.all if one.held]
+        free = [one for one in ids if self._beginnings.why_held(BegunKind.DOWNLOAD, one) is None]
+        self._background.run(self.resume(free))
 
     async def close(self) -> None:
         self._closed = True
@@ -82,15 +106,20 @@ class Downloads:
                 raise EnvironmentProblem("file-over-http", name=large.path, limit=LARGEST_HTTP)
         queue = await self._ready()
         for one in wanted:
+            self._beginnings.ask_for(BegunKind.DOWNLOAD, one.id)
             await asyncio.to_thread(queue.add, one)
 
     async def pause(self, ids: Sequence[str]) -> None:
         await self._do(lambda queue: queue.pause(ids))
 
     async def resume(self, ids: Sequence[str]) -> None:
+        for one in ids:
+            self._beginnings.ask_for(BegunKind.DOWNLOAD, one)
         await self._do(lambda queue: queue.resume(ids))
 
     async def cancel(self, ids: Sequence[str]) -> None:
+        for one in ids:
+            self._beginnings.ask_for(BegunKind.DOWNLOAD, one)
         await self._do(lambda queue: queue.cancel(ids))
 
     async def move(self, download_id: str, place: int) -> None:
@@ -124,8 +153,17 @@ class Downloads:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._on_change)
 
+        def source(wanted: DownloadRequest, file: RemoteFile) -> DownloadSource:
+            # on the download's thread, before its first byte
+            one = Beginning(BegunKind.DOWNLOAD, wanted.id, wanted.title)
+            self._beginnings.begin_here(one)
+            return self._hub.client.source(wanted, file)
+
         book = Book(self._book or Path())
-        return Queue(book, self._hub.cache, self._hub.client.source, changed)
+        queue = Queue(book, self._hub.cache, source, changed)
+        why = {one.id: self._beginnings.why_held(BegunKind.DOWNLOAD, one.id) for one in queue.all()}
+        queue.hold({name: held for name, held in why.items() if held is not None})
+        return queue
 
     def _on_settings(self, settings: Settings) -> None:
         limits = (settings.library.parallel, settings.library.limit_mb * 1e6)
@@ -143,6 +181,7 @@ class Downloads:
         # counted, not compared by state: one may fail twice before this is called
         ended = [one for one in now if one.state in _ENDED and one.ends > self._told.get(one.id, 0)]
         self._told = {one.id: one.ends for one in now}
+        self._follow_beginnings(now)
         self._broadcast.tell(DownloadsChanged(now))
         for one in ended:
             self._broadcast.tell(DownloadEnded(one))
@@ -156,8 +195,22 @@ class Downloads:
     def _on_tick(self) -> None:
         self._ticking = False
         if self._queue is not None and not self._closed:
-            self._broadcast.tell(DownloadsChanged(self._queue.all()))
+            now = self._queue.all()
+            self._follow_beginnings(now)
+            self._broadcast.tell(DownloadsChanged(now))
             self._tick()
+
+    def _follow_beginnings(self, now: Sequence[Download]) -> None:
+        """Take from the notes what has received bytes, waits in order, or ended."""
+        known = {one.id: one for one in now}
+        for download_id in self._beginnings.noted_of(BegunKind.DOWNLOAD):
+            one = known.get(download_id)
+            runs = one is not None and one.state is DownloadState.RUNNING
+            received = one.received if one is not None else 0
+            if runs and self._beginning.setdefault(download_id, received) >= received:
+                continue
+            self._beginning.pop(download_id, None)
+            self._beginnings.end_soon(BegunKind.DOWNLOAD, download_id)
 
 
 _ENDED = (DownloadState.DONE, DownloadState.FAILED)

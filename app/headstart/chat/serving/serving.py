@@ -21,6 +21,7 @@ from headstart.chat.prefixes import Prefixes
 from headstart.chat.serving.admission import Admission
 from headstart.chat.serving.offering import ProgramModels
 from headstart.chat.serving.office import Door, Office, Opening
+from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.serving.models import ServedModel
 from headstart.core.serving.session import is_session
@@ -82,12 +83,15 @@ class Serving:
     # --- switching -----------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Open the server, if it is switched on."""
+        """Open the server, if it is switched on, unless that did not end last time."""
+        beginnings = self._background.beginnings
+        beginnings.begins(BegunKind.SERVER, lambda _name: self._background.run(self._follow()))
         if self._preferences.current.server.on:
             self._background.run(self._follow())
 
     async def open(self) -> None:
         """Open the server and wait for it; `state` then says how it went."""
+        self._background.beginnings.ask_for(BegunKind.SERVER)
         await self._follow()
 
     async def use_model(self, text: str, path: Path) -> None:
@@ -105,28 +109,31 @@ class Serving:
         self._preferences.update(server=changed(settings, **changes))
 
     def _on_settings(self, _settings: Settings) -> None:
+        self._background.beginnings.ask_for(BegunKind.SERVER)
         self._background.run(self._follow())
 
     async def _follow(self) -> None:
         """Make the door as the settings want it."""
         async with self._turn:
             settings = self._preferences.current.server
-            wanted = None
+            beginnings, wanted, held = self._background.beginnings, None, None
             if settings.on and not self._background.closing:
-                wanted = await self._opening(settings)
-            if wanted == self._open and self.state.problem is None:
+                held = beginnings.why_held(BegunKind.SERVER)
+                wanted = await self._opening(settings) if held is None else None
+            if wanted == self._open and self.state.problem == held:
                 # another model may answer
-                self._show(settings, None)
+                self._show(settings, held)
                 return
             if self._door is None:
                 return
             if self._open is not None:
                 await asyncio.to_thread(self._door.close)
                 self._open = None
-            problem = None
+            problem = held
             if wanted is not None:
                 try:
-                    await asyncio.to_thread(self._door.open, wanted, self._office)
+                    async with beginnings.noted(Beginning(BegunKind.SERVER)):
+                        await asyncio.to_thread(self._door.open, wanted, self._office)
                     self._open = wanted
                 except EnvironmentProblem as error:
                     log.warning("the server does not open: %s", error.for_log)

@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from headstart.chat.beginnings import Beginnings
 from headstart.chat.preferences import Preferences
+from headstart.core.beginnings import BegunKind
 from headstart.core.chats.values import new_id
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.schema import Settings, changed
@@ -23,9 +25,14 @@ _MOST = 200
 
 
 class ToolEntries:
-    def __init__(self, preferences: Preferences, keychain: Keychain) -> None:
+    """`beginnings`: notes of the servers that are being started."""
+
+    def __init__(
+        self, preferences: Preferences, keychain: Keychain, beginnings: Beginnings | None = None
+    ) -> None:
         self._preferences = preferences
         self._keychain = keychain
+        self.beginnings = beginnings or Beginnings()
 
     @property
     def all(self) -> tuple[ToolServer, ...]:
@@ -94,6 +101,7 @@ class ToolEntries:
     async def remove(self, server_id: str) -> None:
         """Remove an entry with its secrets and approvals; chats no longer choose it."""
         gone = self.get(server_id)
+        self.beginnings.ask_for(BegunKind.TOOL_SERVER, server_id)
         settings = self._preferences.current
         self._preferences.update(
             tool_servers=tuple(one for one in settings.tool_servers if one.id != server_id),

@@ -16,7 +16,6 @@ from headstart.chat.tool_servers.lending import Lending
 from headstart.chat.tool_servers.lists import ToolLists
 from headstart.chat.tool_servers.results import Receiving
 from headstart.chat.tool_servers.running import RunningTools
-from headstart.storage.adapters.keychain import Keychain
 from headstart.tools.kept import ListsFolder
 from headstart.tools.session import ToolSession
 
@@ -32,7 +31,7 @@ class ToolServers(Struct, frozen=True):
 
 def make_tool_servers(
     preferences: Preferences,
-    keychain: Keychain,
+    entries: ToolEntries,
     broadcast: Broadcast,
     databases: Databases,
     folder: Path | None = None,
@@ -41,7 +40,7 @@ def make_tool_servers(
     """`folder`: where their lists are kept; None: nowhere. `session`: None for a child process of
     its own."""
     attaching = Attaching(databases)
-    entries, receiving = ToolEntries(preferences, keychain), Receiving(attaching)
+    receiving = Receiving(attaching)
     lists = ToolLists(ListsFolder(folder), entries)
     # another entry or choice changes what chats are offered
     preferences.listen(

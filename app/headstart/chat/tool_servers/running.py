@@ -11,10 +11,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.chat.beginnings import ASKED_SECONDS
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ToolQuestion, ToolQuestionGone, ToolServersChanged
 from headstart.chat.tool_servers.entries import ToolEntries
 from headstart.chat.tool_servers.lists import ToolLists
+from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import Told, told
 from headstart.core.tool_servers.questions import QuestionEnd, ServerQuestion, Value
@@ -63,9 +65,12 @@ class RunningTools:
         self._lists = lists
         self._entries = entries
         self._broadcast = broadcast
+        self._beginnings = entries.beginnings
         self._servers: dict[str, _Running] = {}
         self._starts: set[asyncio.Future[None]] = set()
         session.listen(self._on_news)
+        # "" starts none: they start when a chat uses them
+        self._beginnings.begins(BegunKind.TOOL_SERVER, lambda one: one and self.start(one))
 
     # --- what is known -------------------------------------------------------------------
 
@@ -73,7 +78,8 @@ class RunningTools:
         """A server's state, with the list that it gave last."""
         found = self._servers.get(server_id)
         if found is None:
-            return ToolServerView()
+            held = self._beginnings.why_held(BegunKind.TOOL_SERVER, server_id)
+            return ToolServerView(problem=held)
         lists = self._lists.known().get(server_id)
         return ToolServerView(found.state, found.problem, lists, tuple(found.log))
 
@@ -84,9 +90,12 @@ class RunningTools:
 
     # --- starting and ending -------------------------------------------------------------
 
-    def start(self, server_id: str) -> asyncio.Future[None]:
+    def start(self, server_id: str, asked: bool = False) -> asyncio.Future[None]:
         """Start a server unless it runs; the result ends when it has started, or raises
-        EnvironmentProblem. The caller need not wait."""
+        EnvironmentProblem: also for one whose start did not end last time, unless the user `asked`.
+        The caller need not wait."""
+        if asked:
+            self._beginnings.ask_for(BegunKind.TOOL_SERVER, server_id)
         running = self._of(server_id)
         future = asyncio.get_running_loop().create_future()
         # an error that nobody waits for stands in the server's state
@@ -97,12 +106,20 @@ class RunningTools:
             future.set_result(None)
             return future
         running.waiting.append(future)
+        held = self._beginnings.why_held(BegunKind.TOOL_SERVER, server_id)
+        if held is not None and running.state is not ToolServerState.STARTING:
+            self._settle(server_id, ToolServerState.ENDED, held)
+            return future
         if running.state is not ToolServerState.STARTING or not same:
-            self.restart(server_id)
+            self._again(server_id)
         return future
 
     def restart(self, server_id: str) -> None:
-        """Start a server again, also one that runs."""
+        """Start a server again, also one that runs, as the user asked."""
+        self._beginnings.ask_for(BegunKind.TOOL_SERVER, server_id)
+        self._again(server_id)
+
+    def _again(self, server_id: str) -> None:
         running, entry = self._of(server_id), self._entries.get(server_id)
         running.number += 1
         running.surroundings = "" if entry is None else entry.surroundings
@@ -132,6 +149,12 @@ class RunningTools:
             kept = await self._lists.of(server)
             values = await self._entries.values(server)
             if self._of(server_id).number != number:
+                return
+            one = Beginning(BegunKind.TOOL_SERVER, server_id, server.name)
+            await self._beginnings.begin(one, ASKED_SECONDS)
+            if self._of(server_id).number != number:
+                # what ended it came before the note
+                self._beginnings.end_soon(BegunKind.TOOL_SERVER, server_id)
                 return
             self._session.start(
                 StartServer(
@@ -260,6 +283,7 @@ class RunningTools:
 
     def _settle(self, server_id: str, state: ToolServerState, problem: Told | None) -> None:
         """A start, or a server, has ended."""
+        self._beginnings.end_soon(BegunKind.TOOL_SERVER, server_id)
         running = self._of(server_id)
         waiting, running.waiting = running.waiting, []
         self._set(server_id, state, problem)

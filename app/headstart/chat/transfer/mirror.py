@@ -31,6 +31,7 @@ from headstart.chat.changes import (
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting
+from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import read_regular, remove_partials, shared_folder, write_whole
 from headstart.core.settings.schema import Settings
@@ -85,6 +86,7 @@ class Mirror:
         self._preferences = preferences
         self._broadcast = broadcast
         self._background = background
+        self._beginnings = background.beginnings
         self._folder = ""
         # the folder already cleared of partial files
         self._cleaned: Path | None = None
@@ -101,8 +103,12 @@ class Mirror:
         preferences.listen(self._on_settings, "mirror_folder")
 
     def wake(self) -> None:
-        """Bring the folder up to date, once the chats are available."""
-        self._on_settings(self._preferences.current)
+        """Bring the folder up to date, once the chats are available, unless that did not end last
+        time."""
+        folder = self._preferences.current.mirror_folder
+        self._beginnings.begins(BegunKind.MIRROR, lambda _name: self.wake())
+        if folder and self._beginnings.why_held(BegunKind.MIRROR) is None:
+            self._follow(folder)
 
     def close(self) -> None:
         if self._timer is not None:
@@ -117,7 +123,9 @@ class Mirror:
             if not self._folder or not (wanted.chats or wanted.everything):
                 return
             try:
-                await self._write(Path(self._folder), wanted)
+                now = Beginning(BegunKind.MIRROR, title=self._folder)
+                async with self._beginnings.noted(now):
+                    await self._write(Path(self._folder), wanted)
                 self._said = ""
             except OSError as error:
                 # reported once, not after every message
@@ -131,7 +139,11 @@ class Mirror:
     # --- changes -------------------------------------------------------------------------
 
     def _on_settings(self, settings: Settings) -> None:
-        self._folder = settings.mirror_folder
+        self._beginnings.ask_for(BegunKind.MIRROR)
+        self._follow(settings.mirror_folder)
+
+    def _follow(self, folder: str) -> None:
+        self._folder = folder
         self._want("")
 
     def _on_chat(self, change: ChatChanged) -> None:

@@ -82,6 +82,8 @@ class Download(Struct, frozen=True):
     path: str = ""
     # number of times that it finished or failed since the start
     ends: int = 0
+    # it waits for the user, although it was under way when the program ended
+    held: bool = False
 
     @property
     def id(self) -> str:

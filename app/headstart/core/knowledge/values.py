@@ -104,7 +104,8 @@ class KnowledgeHit(Struct, frozen=True):
 
 class SourceState(Struct, frozen=True):
     """Progress and contents of a source in the index. `waiting`: files not read yet; `left_out`:
-    numbers by reason; `away`: the folder cannot be reached; `problem`: of the source itself."""
+    numbers by reason; `away`: the folder cannot be reached; `problem`: of the source itself;
+    `held`: it is not looked at before the user asks for it."""
 
     source: str
     files: int = 0
@@ -116,6 +117,7 @@ class SourceState(Struct, frozen=True):
     looked_at: int = 0
     away: bool = False
     problem: Told | None = None
+    held: bool = False
 
     @property
     def meaning_share(self) -> float:

@@ -80,12 +80,36 @@ NOTICES: dict[str, str] = {
     "updated": "Headstart is now version {version}.",
     "safe-asked": (
         "Started with --safe: no chat was opened, and nothing is loaded or prefilled until you "
-        "send a message."
+        "send a message. Folders, the mirror, servers and downloads wait until you begin them."
     ),
     "safe-mode": (
         "Headstart failed to start twice, so it started in safe mode: no chat was "
-        "opened, and nothing is loaded or prefilled until you send a message."
+        "opened, and nothing is loaded or prefilled until you send a message. Folders, the mirror, "
+        "servers and downloads wait until you begin them."
     ),
+    "held-folder": (
+        "The folder “{name}” is not looked at: Headstart was reading it when it ended last time."
+    ),
+    "held-folder-at": (
+        "The folder “{name}” is not looked at: Headstart was reading {file} in it when it ended "
+        "last time."
+    ),
+    "held-mirror": (
+        "The mirror in “{name}” is not written: Headstart was writing it when it ended last time."
+    ),
+    "held-server": (
+        "The server for other programs is not opened: Headstart was opening it when it ended last "
+        "time."
+    ),
+    "held-tool-server": (
+        "The tool server “{name}” is not started: Headstart was starting it when it ended last "
+        "time."
+    ),
+    "held-download": (
+        "The download of “{name}” is not resumed: Headstart was resuming it when it ended last "
+        "time."
+    ),
+    "held-safe": "In safe mode this begins only when you ask for it.",
     "engine-restarted": (
         "The engine did not answer any more and was started again. The text so far is kept; the "
         "model is loaded again with the next message."

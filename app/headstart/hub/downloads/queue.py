@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -50,6 +50,8 @@ class _Item(Struct):
     stop: Stop = field(default_factory=Stop)
     thread: threading.Thread | None = None
     dropped: bool = False
+    # it waits for the user, although it goes on with the next start
+    held: bool = False
     # number of ends since the program started
     ends: int = 0
 
@@ -91,6 +93,14 @@ class DownloadQueue:
         with self._lock:
             return tuple(_as_value(item) for item in self._items)
 
+    def hold(self, reasons: Mapping[str, Told]) -> None:
+        """Leave waiting downloads alone until the user resumes them, with the reason for each."""
+        with self._lock:
+            for item in self._named(reasons):
+                if item.state in ACTIVE:
+                    item.state, item.held = DownloadState.PAUSED, True
+                    item.reason = reasons[item.wanted.id]
+
     def start(self) -> None:
         """Resume the downloads that were active when the program ended."""
         self._begin_more()
@@ -115,7 +125,7 @@ class DownloadQueue:
             if item is None:
                 self._items.append(_Item(wanted, DownloadState.QUEUED))
             else:
-                self._add_files(item, wanted)
+                _add_files(item, wanted)
         self._settle()
         return wanted.id
 
@@ -127,7 +137,7 @@ class DownloadQueue:
         with self._lock:
             for item in self._named(ids):
                 if item.state in (DownloadState.PAUSED, DownloadState.FAILED):
-                    item.state, item.reason = DownloadState.QUEUED, None
+                    item.state, item.reason, item.held = DownloadState.QUEUED, None, False
         self._settle()
 
     def cancel(self, ids: Iterable[str]) -> None:
@@ -190,12 +200,7 @@ class DownloadQueue:
 
     def _keep(self) -> None:
         with self._lock:
-            entries = [
-                BookEntry(
-                    item.wanted, item.state, item.reason.stored if item.reason else "", item.path
-                )
-                for item in self._items
-            ]
+            entries = [_kept(item) for item in self._items]
             if not self._closed:
                 self._book.save(entries)
 
@@ -322,19 +327,27 @@ class DownloadQueue:
             with contextlib.suppress(Timeout, OSError), lock:
                 discard(path)
 
-    @staticmethod
-    def _add_files(item: _Item, wanted: DownloadRequest) -> None:
-        """Add files to an existing download: perhaps a companion chosen later."""
-        more = [file for file in wanted.files if file not in item.wanted.files]
-        if more:
-            item.stop.set()
-            item.wanted = replace(item.wanted, files=(*item.wanted.files, *more))
-        if more or item.state not in ACTIVE:
-            item.state, item.reason = DownloadState.QUEUED, None
-
     def _named(self, ids: Iterable[str]) -> list[_Item]:
         wanted = set(ids)
         return [item for item in self._items if item.wanted.id in wanted]
+
+
+def _add_files(item: _Item, wanted: DownloadRequest) -> None:
+    """Add files to an existing download: perhaps a companion chosen later."""
+    more = [file for file in wanted.files if file not in item.wanted.files]
+    if more:
+        item.stop.set()
+        item.wanted = replace(item.wanted, files=(*item.wanted.files, *more))
+    if more or item.state not in ACTIVE:
+        item.state, item.reason, item.held = DownloadState.QUEUED, None, False
+
+
+def _kept(item: _Item) -> BookEntry:
+    """An item as the next start finds it."""
+    if item.held:
+        return BookEntry(item.wanted, DownloadState.QUEUED, "", item.path)
+    reason = item.reason.stored if item.reason else ""
+    return BookEntry(item.wanted, item.state, reason, item.path)
 
 
 _WORKING = (DownloadState.RUNNING, DownloadState.CHECKING)
@@ -369,4 +382,6 @@ def _as_value(item: _Item) -> Download:
         received = item.wanted.size
     elif state is DownloadState.RUNNING and received == item.wanted.size:
         state = DownloadState.CHECKING
-    return Download(item.wanted, state, received, speed, item.reason, item.path, item.ends)
+    return Download(
+        item.wanted, state, received, speed, item.reason, item.path, item.ends, item.held
+    )

@@ -9,6 +9,7 @@ from headstart.chat.services import Services
 from headstart.ui.controllers.ahead import AheadController
 from headstart.ui.controllers.attaching import AttachingController
 from headstart.ui.controllers.backups import BackupsController
+from headstart.ui.controllers.beginnings import BeginningsController
 from headstart.ui.controllers.branch import BranchController
 from headstart.ui.controllers.chat import ChatController
 from headstart.ui.controllers.chat_list import ChatListController
@@ -78,6 +79,7 @@ class Controllers(Struct, frozen=True):
     tools: ToolsController
     knowledge: KnowledgeController
     server: ServerController
+    beginnings: BeginningsController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -96,6 +98,7 @@ class Controllers(Struct, frozen=True):
         self.chat_list.watch()
         self.updates.wake()
         self.knowledge.list()
+        self.beginnings.show()
 
     async def settle(self, seconds: float = 30) -> None:
         """Wait for all requested work, up to `seconds`; at the end, and in tests."""
@@ -158,6 +161,7 @@ def make_controllers(services: Services) -> Controllers:
         tools=ToolsController(services.tools, services.attaching, open_chat, tasks, broadcast),
         knowledge=KnowledgeController(services.knowledge, open_chat, tasks, broadcast),
         server=ServerController(services.serving, tasks, broadcast),
+        beginnings=BeginningsController(services.beginnings, broadcast),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

@@ -94,6 +94,10 @@ class KnowledgeController(QObject):
     def remove(self, path: str) -> None:
         self._tasks.spawn(self._remove(path))
 
+    def begin_again(self, path: str) -> None:
+        """Look at a source that was held."""
+        self._knowledge.begin_again(path)
+
     def rebuild(self) -> None:
         """Delete the index, and read all files again."""
         self._tasks.spawn(self._rebuild())

@@ -72,7 +72,7 @@ class ToolServersController(QObject):
         self._tasks.spawn(self._remove(server_id))
 
     def start(self, server_id: str) -> None:
-        self._servers.running.start(server_id)
+        self._servers.running.start(server_id, asked=True)
 
     def restart(self, server_id: str) -> None:
         self._servers.running.restart(server_id)

@@ -47,6 +47,7 @@ class FilesPage(Page):
     exported = Signal()
     backup_requested = Signal(str)
     restore_requested = Signal(str)
+    mirror_begun = Signal()
 
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
@@ -63,6 +64,13 @@ class FilesPage(Page):
             ),
             title=say("settings.import-and-export"),
         )
+        self._build_mirror()
+        self._build_backups()
+        self.finish()
+        self.set_mirror(settings.mirror_folder)
+        self._show_buttons()
+
+    def _build_mirror(self) -> None:
         section = self.section(say("settings.mirror-as-markdown"), say(MIRROR))
         self.folder = ElidedLabel("", self, 120)
         self.stop = QPushButton(say("settings.stop"), self)
@@ -74,7 +82,18 @@ class FilesPage(Page):
         line.addWidget(self.folder, 1)
         line.addWidget(choose)
         line.addWidget(self.stop)
-        section.wide(line, title=say("settings.folder-of-mirror"))
+        self.held = self.word()
+        self.begin = QPushButton(say("settings.begin-again"), self)
+        self.begin.clicked.connect(self.mirror_begun)
+        self.begin.hide()
+        section.wide(
+            line,
+            self.held,
+            in_lines(self, self.begin),
+            title=say("settings.folder-of-mirror"),
+        )
+
+    def _build_backups(self) -> None:
         section = self.section(say("settings.backups"), say(BACKUP))
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
@@ -104,9 +123,6 @@ class FilesPage(Page):
         line.addStretch(1)
         section = self.section(say("settings.automatic-copies"), say(COPIES))
         section.wide(self.copies, line)
-        self.finish()
-        self.set_mirror(settings.mirror_folder)
-        self._show_buttons()
 
     def follow(self, settings: Settings) -> None:
         super().follow(settings)
@@ -116,6 +132,12 @@ class FilesPage(Page):
         self.folder.set_full_text(folder or say("settings.no-folder"))
         self.folder.setToolTip(plain_tip(folder))
         self.stop.setVisible(bool(folder))
+
+    def show_held(self, why: str) -> None:
+        """Show why the mirror is not written; "" where it is."""
+        self.held.setText(why)
+        self.held.setVisible(bool(why))
+        self.begin.setVisible(bool(why))
 
     def set_copies(self, copies: Sequence[Copy]) -> None:
         self.copies.clear()

@@ -25,6 +25,7 @@ class KnowledgePage(Page):
 
     add_requested = Signal(str, bool)
     remove_requested = Signal(str)
+    begin_requested = Signal(str)
     rebuild_requested = Signal()
     look_requested = Signal()
     models_wanted = Signal()
@@ -120,6 +121,7 @@ class KnowledgePage(Page):
 
     def _connect_row(self, row: SourceRow) -> None:
         row.removed.connect(self._ask_remove)
+        row.begun.connect(self.begin_requested)
 
     def _choose(self, mode: QFileDialog.FileMode) -> None:
         folder = mode is QFileDialog.FileMode.Directory

@@ -69,6 +69,8 @@ class RequestModel(QAbstractTableModel):
         """Show these lines; rows that are there already change in place."""
         if [one.number for one in lines] == [one.number for one in self.lines]:
             self.lines = lines
+            if not lines:
+                return
             last = self.index(len(lines) - 1, len(COLUMNS) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
             return

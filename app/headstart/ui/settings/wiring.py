@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
+from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.settings.schema import Settings, ToolApproval
 from headstart.core.told import Told, told
 from headstart.ui.controllers.everything import Controllers
@@ -37,6 +38,7 @@ class SettingsOpener(QObject):
         self._tool_servers = controllers.tools.servers
         self._server = controllers.server
         self._knowledge = controllers.knowledge
+        self._beginnings = controllers.beginnings
         self._reload = controllers.models.reload
         self._preferences = preferences
         # every key of the window, for the page that lists them
@@ -99,6 +101,7 @@ class SettingsOpener(QObject):
         self._connect_server(page)
         self._connect_knowledge(page)
         self._connect_files(page)
+        self._connect_mirror(page)
         updates = self._updates
         updates.found.connect(lambda version, _page: self._show_update(_newer(version)))
         updates.none_found.connect(lambda: self._show_update(told("no-newer-version")))
@@ -114,6 +117,18 @@ class SettingsOpener(QObject):
         self._discover.token_refused.connect(lambda why, how: token(f"{why} {how}"))
         self._servers.explain()
         self._show_state()
+
+    def _connect_mirror(self, page: SettingsPage) -> None:
+        def show_held() -> None:
+            mirror = self._preferences.current.mirror_folder
+            held = self._beginnings.why_held(BegunKind.MIRROR) if mirror else None
+            page.files.show_held(held.text if held is not None else "")
+
+        self._beginnings.changed.connect(lambda _held, _safe: show_held())
+        page.files.mirror_begun.connect(
+            lambda: self._beginnings.begin_again(Beginning(BegunKind.MIRROR))
+        )
+        show_held()
 
     def _connect_servers(self, page: SettingsPage) -> None:
         servers, view = self._servers, page.servers
@@ -154,6 +169,7 @@ class SettingsOpener(QObject):
         knowledge, view = self._knowledge, page.knowledge
         view.add_requested.connect(knowledge.add)
         view.remove_requested.connect(knowledge.remove)
+        view.begin_requested.connect(knowledge.begin_again)
         view.rebuild_requested.connect(knowledge.rebuild)
         knowledge.listed.connect(
             lambda state: view.show_index(state.embedder, state.size, state.sources)

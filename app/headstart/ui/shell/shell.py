@@ -21,6 +21,7 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.shell.greeting import Greeting
 from headstart.ui.shell.header import Header
+from headstart.ui.shell.held_rows import HeldRows
 from headstart.ui.shell.note_line import NoteLine
 from headstart.ui.shell.notices import Banner, Toast
 from headstart.ui.shell.pages import Pages
@@ -62,6 +63,7 @@ class Shell(QMainWindow):
             preferences.current, body, preferences.state.current.open_sections
         )
         self.banner = Banner(below)
+        self.held = HeldRows(below)
         self.note = NoteLine(below)
         self.panels = Panels(self, self.sidebar, self.inspector, preferences)
         self._build(body, below)
@@ -85,7 +87,7 @@ class Shell(QMainWindow):
         stack = QVBoxLayout(below)
         stack.setContentsMargins(0, 4, 0, 16)
         stack.setSpacing(8)
-        for widget in (self.banner, self.note, self.queued, self.composer):
+        for widget in (self.banner, self.held, self.note, self.queued, self.composer):
             stack.addWidget(widget)
         row = QHBoxLayout()
         row.setContentsMargins(24, 0, 24, 0)

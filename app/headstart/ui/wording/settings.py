@@ -17,6 +17,7 @@ WORDS: dict[str, str] = {
     "choose-source-folder": "Choose a folder",
     "choose-source-files": "Choose files",
     "no-sources": "None yet. Add a folder of documents, notes or code.",
+    "read-again": "Begin to read {source} again",
     "remove-source": "Remove {source} from the searched folders?",
     "files-stay": (
         "Its files stay. Its text is deleted from the index; passages in chats stay there."
@@ -258,6 +259,7 @@ WORDS: dict[str, str] = {
     "chats-in-files": "Chats in files",
     "mirror-as-markdown": "Mirror as Markdown",
     "stop": "Stop",
+    "begin-again": "Begin again",
     "existing-files-kept": "Existing files are kept",
     "choose-folder": "Choose folder…",
     "backups": "Backups",

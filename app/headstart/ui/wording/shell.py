@@ -115,6 +115,11 @@ WORDS: dict[str, str] = {
     "do-not-show-again": "Do not show this again",
     "suggested-action": "Suggested action",
     "dismiss-notice": "Dismiss this notice",
+    "begin-again": "Begin again",
+    "begin-all": "Begin everything",
+    "nothing-begins": (
+        "Nothing begins by itself in safe mode: folders, the mirror, servers and downloads wait."
+    ),
     "undo": "Undo",
     "model-runs-on-computer-and": "The model runs on this computer, and your text stays here.",
     "nothing-in-chat-saved-neither": (
