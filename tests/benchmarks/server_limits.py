@@ -22,6 +22,7 @@ from typing import Any
 import psutil
 from msgspec import Struct
 
+from tests.benchmarks.answering import check_served, served_name, starter_key
 from tests.benchmarks.report import Report, spread
 from tests.benchmarks.server_agents import KEY, free_port
 
@@ -74,6 +75,7 @@ def served(home: Path) -> Iterator[Served]:
         assert process.stdout is not None
         said = process.stdout.readline()
         assert "listening" in said, said
+        check_served(port, KEY, served_name(Path(starter_key())))
         post(port, _HELLO)
         yield Served(port, process.pid)
     finally:

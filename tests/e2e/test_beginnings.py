@@ -31,7 +31,6 @@ from tests.support.program import free_port
 NOT_A_MODEL = pytest.mark.logs("a request failed")
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_hung_is_named_and_not_begun_again(kind: str, tmp_path: Path) -> None:
     assert starts_after_a_hang(kind, tmp_path) == ""

@@ -16,7 +16,7 @@ _ASKING = (
     "conversation.send(", "composer.button", "/v1/chat/completions", '"llama-server"',
     "reply_done(",
 )  # fmt: skip
-_CHECKED = ("stats_of(", "check_name(", "check_llama_server(")
+_CHECKED = ("stats_of(", "check_name(", "check_served(", "check_llama_server(")
 
 
 def test_every_benchmark_that_asks_a_model_checks_which_one_answered() -> None:
