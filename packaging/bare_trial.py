@@ -165,11 +165,11 @@ def environment(system: Path) -> list[str]:
 
 def kept(release: str, account: str) -> Path:
     """Downloads and compiled wheels from one trial to the next, owned by the account."""
-    folder = PLACE / f"{release}-{account}-cache"
+    folder = PLACE / f"{release}-cache"
     folder.mkdir(parents=True, exist_ok=True)
-    if account != "root":
-        # the first user of a bare Debian
-        subprocess.run(["chown", "-R", "1000", str(folder)], check=True)
+    # the first user of a bare Debian; pip does not read a cache of somebody else's
+    owner = "0:0" if account == "root" else "1000:1000"
+    subprocess.run(["chown", "-R", owner, str(folder)], check=True)
     return folder
 
 
