@@ -54,7 +54,8 @@ async def test_too_large_schemas_are_refused_in_each_dialect(running: OpenApp) -
                 status, found = await beside(asked)
                 said = found["error"]["message"]
                 assert status == 400, (name, way, said)
-                assert "more than" in said, (name, way)
+                # the reader of bodies refuses the deepest before anybody looks at a schema
+                assert "more than" in said or "nested too deeply" in said, (name, way)
                 if "tools" in way:
                     assert "'look'" in said
         many = [{"function": {"name": f"f{n}", "parameters": DEAR["keys"]}} for n in range(20)]
