@@ -56,7 +56,7 @@ async def test_too_large_schemas_are_refused_in_each_dialect(running: OpenApp) -
                 assert status == 400, (name, way, said)
                 # the reader of bodies refuses the deepest before anybody looks at a schema
                 assert "more than" in said or "nested too deeply" in said, (name, way)
-                if "tools" in way:
+                if "tools" in way and "more than" in said:
                     assert "'look'" in said
         many = [{"function": {"name": f"f{n}", "parameters": DEAR["keys"]}} for n in range(20)]
         body = {"messages": HELLO, "tools": many, "max_tokens": 1}
