@@ -58,7 +58,7 @@ async def test_too_large_schemas_are_refused_in_each_dialect(running: OpenApp) -
                 assert "more than" in said or "nested too deeply" in said, (name, way)
                 if "tools" in way and "more than" in said:
                     assert "'look'" in said
-        many = [{"function": {"name": f"f{n}", "parameters": DEAR["keys"]}} for n in range(8)]
+        many = [{"function": {"name": f"f{n}", "parameters": DEAR["keys"]}} for n in range(13)]
         body = {"messages": HELLO, "tools": many, "max_tokens": 1}
         status, found = await beside(partial(program.post, "/v1/chat/completions", body))
         assert status == 400
