@@ -43,7 +43,7 @@ from headstart.chat.servers import Servers
 from headstart.chat.serving.office import Door
 from headstart.chat.serving.serving import Serving, make_serving
 from headstart.chat.tool_servers.entries import ToolEntries
-from headstart.chat.tool_servers.making import ToolServers, make_tool_servers
+from headstart.chat.tool_servers.making import make_tool_servers
 from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
@@ -153,10 +153,6 @@ class ModelLocations(Struct, frozen=True):
     # notes of what begins by itself
     beginnings: BegunNotes | None = None
 
-    def background(self, preferences: Preferences, broadcast: Broadcast) -> Background:
-        """The work that nobody waits for, with its notes."""
-        return Background(Beginnings(self.beginnings, broadcast, preferences.current))
-
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[ModelFolder]:
             settings = preferences.current
@@ -172,18 +168,6 @@ class ModelLocations(Struct, frozen=True):
         return Shelf(self.known, places)
 
 
-def _lent(
-    folder: Path | None,
-    keychain: Keychain,
-    databases: Databases,
-    parts: tuple[Storage, Prefixes, Preferences, Broadcast, Background],
-) -> ToolServers:
-    """Everything of tool servers; `folder`: where their lists are kept."""
-    _, _, preferences, broadcast, background = parts
-    entries = ToolEntries(preferences, keychain, background.beginnings)
-    return make_tool_servers(preferences, entries, broadcast, databases, folder)
-
-
 def make_services(
     storage: Storage,
     runner: Runner,
@@ -194,18 +178,25 @@ def make_services(
 ) -> Services:
     """Make all services; no KV is kept without `prefix_controls`."""
     weights = weights or ModelLocations(Hub(keychain, preferences))
-    background = weights.background(preferences, broadcast := Broadcast())
-    branches = Branches(databases := Databases(storage, broadcast), broadcast)
+    broadcast = Broadcast()
+    background = Background(Beginnings(weights.beginnings, broadcast, preferences.current))
+    databases = Databases(storage, broadcast)
+    branches = Branches(databases, broadcast)
     replies = Replies(databases, branches, broadcast, background)
-    servers = Servers(preferences, keychain, session := RemoteSession(keychain.get))
-    models = Models(preferences, servers, shelf := weights.shelf(preferences))
+    session = RemoteSession(keychain.get)
+    servers = Servers(preferences, keychain, session)
+    shelf = weights.shelf(preferences)
+    models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_controls, preferences, broadcast, storage, runner.wake)
     parts = storage, prefixes, preferences, broadcast, background
-    lent = _lent(weights.tools, keychain, databases, parts)
+    entries = ToolEntries(preferences, keychain, background.beginnings)
+    lent = make_tool_servers(preferences, entries, broadcast, databases, weights.tools)
     engine = runner, lambda: local.loader.contexts, prefixes
     knowledge = make_knowledge(weights.knowledge, models, (databases, branches), parts[2:], engine)
     sources = ModelSources(models, ChatImages(databases), lent.lending.specs, knowledge.documents)
     local: LocalModels = make_local_models(runner, sources, branches, *parts[2:])
+    exporting = Exporting(databases, replies.reply_in, shelf, preferences)
+    installed = Installed(shelf, storage, preferences, broadcast)
     drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
     remote = ServerAnswerer(session, servers, preferences, sources.images, drafts)
     finding = Finding(databases, background, broadcast)
@@ -215,23 +206,27 @@ def make_services(
     choices = Choices(databases, answering, preferences, prefixes)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     return Services(
-        preferences=preferences, broadcast=broadcast, branches=branches,
+        preferences=preferences,
+        broadcast=broadcast,
+        branches=branches,
         chat_list=ChatList(databases, replies, prefixes, preferences, background),
         choices=choices,
-        finding=finding, tools=tools, knowledge=knowledge,
+        finding=finding,
+        tools=tools,
+        knowledge=knowledge,
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
         attaching=lent.attaching,
         versions=Versions(databases, branches, replies, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
-        exporting=(exporting := Exporting(databases, replies.reply_in, shelf, preferences)),
+        exporting=exporting,
         importing=Importing(storage, shelf, preferences, broadcast, weights.scratch),
         mirror=Mirror(databases, exporting, preferences, broadcast, background),
         backups=Backups(storage, weights.places, preferences, broadcast),
         models=models,
         chat_models=chat_models,
-        installed=(installed := Installed(shelf, storage, preferences, broadcast)),
+        installed=installed,
         listing=ModelListing(installed, servers, chat_models),
         servers=servers,
         local=local,
@@ -243,4 +238,4 @@ def make_services(
         serving=make_serving(weights.door, runner, keychain, (models, local), parts),
         beginnings=background.beginnings,
         ending=Ending(databases, background, runner, session),
-    )  # fmt: skip
+    )

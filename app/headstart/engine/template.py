@@ -133,7 +133,7 @@ class ChatTemplate(Struct, frozen=True):
         told_so = self._told(nearest(thinking, self.efforts)) | self._offered(tools, safe)
         given = _merged(messages) if self.merges else messages
         try:
-            return self._call(given, told_so, (way, safe))
+            return self._call(given, told_so, way, safe)
         except RecursionError as error:
             raise TemplateError("it calls itself without end") from error
         except jinja2.TemplateError as error:
@@ -142,7 +142,7 @@ class ChatTemplate(Struct, frozen=True):
                 raise TemplateError(f"{error}" or type(error).__name__) from error
             # many templates want a question first, and an answer after each
             with _as_template_error():
-                return self._call(turns, told_so, (way, safe))
+                return self._call(turns, told_so, way, safe)
         except Exception as error:
             # a template is untrusted code: any exception is its own fault
             raise TemplateError(f"{error}" or type(error).__name__) from error
@@ -163,10 +163,11 @@ class ChatTemplate(Struct, frozen=True):
         self,
         messages: Sequence[PromptMessage],
         told_so: dict[str, Any],
-        calling: tuple[CallWay, Safe],
+        way: CallWay,
+        safe: Safe,
     ) -> str:
         values = {
-            "messages": [self._given(message, *calling) for message in messages],
+            "messages": [self._given(message, way, safe) for message in messages],
             "add_generation_prompt": True,
             "bos_token": self.begin_text,
             "eos_token": self.end_text,
