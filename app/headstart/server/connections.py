@@ -1,8 +1,8 @@
 """Connections of the server: how many there are, how long each may wait, which one gives way.
 
-uvicorn accepts without a limit and waits for a head for ever. Whoever has no key gets one answer
-and a short wait; where all places are taken, the one that waited longest makes room. The server's
-thread.
+uvicorn accepts without a limit and waits for a head for ever. A connection without the key gets one
+answer and a short wait; where all places are taken, the one that waited longest makes room. The
+server's thread.
 """
 
 from __future__ import annotations

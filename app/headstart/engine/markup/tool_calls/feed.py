@@ -65,7 +65,7 @@ class Feed:
         self.text = ""
         self.at = 0
         self.ended = False
-        # the text was cut: whoever wrote it might have gone on
+        # the text was cut: its writer might have gone on
         self.broken = False
 
     def push(self, text: str) -> None:
