@@ -23,6 +23,13 @@ def _tools(*more: Any) -> dict[str, Any]:
     return {"tools": [ECHO, ODD, *more]}
 
 
+def _deep(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        found = {"a": found}
+    return found
+
+
 # odd lists by name; the entry that is odd is called "bad"
 LISTS: dict[str, dict[str, Any]] = {
     "no schema": _tools({"name": "bad", "description": "d"}),
@@ -35,6 +42,7 @@ LISTS: dict[str, dict[str, Any]] = {
     "odd icons": _tools({"name": "bad", "icons": "x.png", "inputSchema": OBJECT}),
     "long name": _tools({"name": "bad" * 100, "inputSchema": OBJECT}),
     "long schema": _tools({"name": "bad", "inputSchema": {**OBJECT, "$comment": "x" * 300_000}}),
+    "deep schema": _tools({"name": "bad", "inputSchema": {**OBJECT, "properties": _deep(200)}}),
     "odd prompt": {"prompts": [{"name": "good"}, {"name": "bad", "title": [1]}]},
     "prompts as text": {"prompts": "bad"},
     "odd argument": {"prompts": [{"name": "bad", "arguments": [{"name": "a"}, {"no": 1}, 7]}]},

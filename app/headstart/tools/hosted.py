@@ -214,9 +214,6 @@ class HostedServer:
             )
             async with asyncio.timeout(_START_SECONDS):
                 await stack.enter_async_context(client)
-            # the library would run the patterns of a server's own schema with `re`, which one of
-            # them can hold for ever, and every server with it
-            setattr(client.session, "validate_tool_result", _take_unchecked)  # noqa: B010
             yield client
 
     async def _stay(self, client: Client) -> None:
@@ -293,10 +290,6 @@ class HostedServer:
     async def _log_message(self, params: types.LoggingMessageNotificationParams) -> None:
         data = params.data if isinstance(params.data, str) else json.dumps(params.data)
         self._say(f"{params.level}: {data}")
-
-
-async def _take_unchecked(name: str, result: types.CallToolResult) -> None:
-    """Take a result whatever the tool promised of it: to the model it is text."""
 
 
 class _Progress:

@@ -98,9 +98,13 @@ async def _logged(one: Odd, words: str) -> None:
     await until(lambda: words in one.log or None)
 
 
-async def test_one_odd_entry_is_left_out_and_named() -> None:
-    async with servers() as desk:
+@pytest.mark.parametrize("way", WAYS)
+async def test_one_odd_entry_is_left_out_and_named(way: str) -> None:
+    async with servers(way) as desk:
         for what, lists in odd.LISTS.items():
+            if way and what == "deep schema":
+                # over HTTP the library itself reads no more than 200 levels of an answer
+                continue
             one = await desk.begin(what)
             assert await one.call("echo") == "on", what
             assert {"echo", "odd"} <= {tool.name for tool in one.lists.tools}, what
