@@ -132,7 +132,7 @@ class ServerProcess:
         """A line as messages: its own, or the ends of the requests that it would have answered.
         Text is logged."""
         if isinstance(line, Overlong):
-            self._log("[A line over 32 MB, or with more than 200,000 values, was not read.]")
+            self._log("[A line over 32 MB, 200,000 values or 400 levels was not read.]")
             return self._sifter.fail(line.head, True) if is_answer(line.head) else []
         if not line.data.strip():
             return []

@@ -56,8 +56,8 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "tool-server-failed": ("The tool server “{server}” failed: {reason}.", _LOG),
     "tool-server-flooded": (
         (
-            "The tool server “{server}” sent more in one message than is read: 32 MB, or 200,000 "
-            "values."
+            "The tool server “{server}” sent more in one message than is read: 32 MB, 200,000 "
+            "values or 400 levels."
         ),
         "Ask it for less at a time.",
     ),
