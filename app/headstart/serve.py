@@ -151,11 +151,13 @@ async def _tell(parts: Parts, with_key: bool) -> None:
 async def _print_requests(parts: Parts, asked: asyncio.Event) -> None:
     """Print a line for each request that ends, until the program is asked to end."""
     log, told = parts.services.serving.log, set[int]()
-    while not asked.is_set():
+    while True:
         for line in reversed(log.lines):
             if not line.under_way and line.number not in told:
                 told.add(line.number)
                 print(_words(line), flush=True)
+        if asked.is_set():
+            return
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asked.wait(), _LOOK_SECONDS)
 

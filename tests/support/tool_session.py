@@ -28,9 +28,9 @@ class NotedSession(ToolSession):
         asyncio.get_running_loop().call_soon(self._listener, started)
 
     def end(self, server: str) -> None:
-        asyncio.get_running_loop().call_soon(
-            self._listener, ServerEnded(server, None, self._starts[server])
-        )
+        start = self._starts.get(server)
+        if start is not None:
+            asyncio.get_running_loop().call_soon(self._listener, ServerEnded(server, None, start))
 
     def define(self, server: str, tool: ToolDefinition) -> None:
         """Define a tool, which a server that runs tells at once."""

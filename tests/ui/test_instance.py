@@ -27,7 +27,9 @@ async def test_what_a_second_start_was_given_arrives(
     server = InstanceServer(home)
     arrived: list[StartedWith] = []
     server.arrived.connect(arrived.append)
-    given = StartedWith(("/a/ü b.headstart.json", "/c.pdf"), "/models/x.gguf", new_chat=True)
+    # the last name is no text, as on disks from before there was Unicode
+    files = ("/a/ü b.headstart.json", "/c.pdf", "/caf\udce9.pdf")
+    given = StartedWith(files, "/models/x.gguf", new_chat=True)
     # as another process would be told of it, wherever its own folders are
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     assert await asyncio.to_thread(hand_over, home, given)

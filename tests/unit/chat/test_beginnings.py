@@ -64,6 +64,15 @@ async def test_what_did_not_end_is_held_until_the_user_asks_for_it(notes: Beginn
         await asyncio.sleep(0.01)
 
 
+async def test_a_name_that_is_no_text_is_noted(notes: BeginningsFile) -> None:
+    before = Beginnings(notes)
+    await before.begin(FOLDER)
+    before.at(BegunKind.FOLDER, "/notes", "caf\udce9.txt")
+    held = Beginnings(notes).why_held(BegunKind.FOLDER, "/notes")
+    assert held is not None
+    assert "reading caf\N{REPLACEMENT CHARACTER}.txt in it" in held.text
+
+
 async def test_an_end_in_order_leaves_no_note(notes: BeginningsFile) -> None:
     beginnings = Beginnings(notes)
     await beginnings.begin(FOLDER)

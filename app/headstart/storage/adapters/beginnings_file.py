@@ -13,6 +13,7 @@ import msgspec
 
 from headstart.core.beginnings import Beginning
 from headstart.core.files import read_regular, write_whole
+from headstart.core.text.whole import whole_json
 
 _LARGEST = 1 << 20
 
@@ -34,6 +35,6 @@ class BeginningsFile:
     def write(self, notes: Sequence[Beginning], wait: bool) -> None:
         with contextlib.suppress(OSError):
             if notes:
-                write_whole(self._path, msgspec.json.encode(tuple(notes)), wait=wait)
+                write_whole(self._path, whole_json(tuple(notes)), wait=wait)
             else:
                 self._path.unlink(missing_ok=True)

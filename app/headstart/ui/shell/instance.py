@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import logging
 import os
 import sys
@@ -91,8 +92,8 @@ class InstanceServer(QObject):
                 socket.abort()
             return
         try:
-            message = msgspec.json.decode(line, type=_Message)
-        except (msgspec.MsgspecError, ValueError):
+            message = _received(line)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             socket.abort()
             return
         socket.write(_TAKEN)
@@ -116,11 +117,21 @@ def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECON
             address = _note(home).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             address = ""
-        if address and _send(address, msgspec.json.encode(message) + b"\n", deadline):
+        if address and _send(address, _sent(message), deadline):
             return True
         if time.monotonic() > deadline:
             return False
         time.sleep(0.1)
+
+
+def _sent(message: _Message) -> bytes:
+    """The line for the first window. Names of files may be no text: they arrive as they are."""
+    return json.dumps(msgspec.to_builtins(message)).encode() + b"\n"
+
+
+def _received(line: bytes) -> _Message:
+    """The inverse of `_sent`; raises ValueError, RecursionError and msgspec's errors."""
+    return msgspec.convert(json.loads(line), _Message)
 
 
 def _send(address: str, data: bytes, deadline: float) -> bool:
