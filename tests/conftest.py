@@ -11,7 +11,7 @@ import inspect
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from headstart.launch import make_application, start_logging
 from headstart.ui.kit import languages
 from tests.models.drafts import drop_layers
 from tests.support.collecting import no_clients, nothing_starts
-from tests.support.patience import PatientBot, unhurried
+from tests.support.patience import PATIENCE, PatientBot, unhurried
 from tests.support.patience import until as until
 
 # of a whole test, were none of its waits to end
@@ -105,13 +105,28 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     loop = pyfuncitem.funcargs["loop"]
+    assert isinstance(loop, asyncio.AbstractEventLoop)
     names = inspect.signature(pyfuncitem.obj).parameters
     arguments = {name: pyfuncitem.funcargs[name] for name in names}
     work: Coroutine[Any, Any, None] = pyfuncitem.obj(**arguments)
     proof = pyfuncitem.get_closest_marker("proof") is not None
     limit = PROOF_SECONDS if proof else TEST_SECONDS
-    loop.run_until_complete(asyncio.wait_for(work, limit))  # type: ignore[attr-defined]
+    before = asyncio.all_tasks(loop)
+    try:
+        loop.run_until_complete(asyncio.wait_for(work, limit))
+    finally:
+        loop.run_until_complete(_end_tasks(before))
     return True
+
+
+async def _end_tasks(before: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel what a test began and left behind, as `asyncio.run` does: Qt's events would go on with
+    it while no loop runs."""
+    left = asyncio.all_tasks() - {*before, asyncio.current_task()}
+    for one in left:
+        one.cancel()
+    if left:
+        await asyncio.wait(left, timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

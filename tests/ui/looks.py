@@ -21,6 +21,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication, QScrollArea
 
 from headstart.assembly import App
+from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.chats.parts import text_part
 from headstart.core.chats.values import (
     Chat,
@@ -52,6 +53,12 @@ RECOMPUTED = replace(
     ),
 )
 USE = PrefixUse(1_100_000_000, 8_000_000_000, {}, 320_000_000, "/home/you/prefixes", 5_000_000)
+HELD = (
+    Beginning(BegunKind.FOLDER, "/home/you/papers", "Papers", "2019/a thesis.pdf"),
+    Beginning(BegunKind.TOOL_SERVER, "x", LONG),
+    Beginning(BegunKind.SERVER),
+    Beginning(BegunKind.DOWNLOAD, "y", "SmolLM2-1.7B-Instruct-Q4_K_M.gguf"),
+)
 REPLY = '''A number is prime when **nothing** between 2 and its *square root* divides it:
 
 ```python
@@ -182,6 +189,13 @@ async def take(app: App, out: Path) -> int:
         app.window.toast.show_text("Deleted “Trip plan: Lisbon”", lambda: None)
         app.window.resize(900, 600)
         await shot(f"{scheme}-narrow")
+        app.window.banner.dismiss()
+        app.window.held.show_held(HELD, safe=False)
+        await shot(f"{scheme}-held")
+        app.window.held.show_held(HELD[:1], safe=True)
+        await shot(f"{scheme}-safe")
+        app.window.held.show_held((), safe=False)
+        app.window.show_problem("The model file /x/y.gguf is not there.", "Choose another model.")
         # the least that the window can be, with all that its header may have to say
         app.window.header.show_host("my-server.example.org:8080")
         app.window.header.pill.set_current("SmolLM2-1.7B-Instruct-Q4_K_M")
