@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from headstart.assembly import App
+from headstart.chat import beginnings
 from headstart.chat.knowledge import indexing
+from headstart.chat.tool_servers import running
 from headstart.core.hub.downloads import DownloadState
 from headstart.core.tool_servers.state import ToolServerState
 from headstart.exchange.writers import markdown
@@ -26,6 +28,7 @@ from headstart.launch import Start, run
 from headstart.server.thread import ServerThread
 from headstart.tools.session import ToolSession
 from tests.support.hangs import TOOL_SERVER
+from tests.support.patience import PATIENCE
 
 _LOOK_SECONDS = 0.2
 
@@ -101,6 +104,9 @@ async def _watch(app: App, mirror: Path) -> int:
 def main() -> int:
     home, mirror, kind = Home(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3]
     _plant(kind)
+    # on a busy computer, too, one thing begins after the other
+    for module, name in ((beginnings, "TURN_SECONDS"), (running, "ASKED_SECONDS")):
+        setattr(module, name, PATIENCE)
     return run(home, Start(script=lambda app: _watch(app, mirror)))
 
 

@@ -118,8 +118,10 @@ class Beginnings:
         finally:
             await asyncio.to_thread(self.end, one.kind, one.name)
 
-    async def begin(self, one: Beginning, most: float = TURN_SECONDS) -> None:
-        """Note it, on the disk, in its turn: after `most` seconds at the latest."""
+    async def begin(self, one: Beginning, most: float | None = None) -> None:
+        """Note it, on the disk, in its turn: after `most` seconds at the latest, by default
+        TURN_SECONDS."""
+        most = TURN_SECONDS if most is None else most
         while not await asyncio.to_thread(self._note, one, most):
             await asyncio.sleep(_LOOK_SECONDS)
 
@@ -129,13 +131,13 @@ class Beginnings:
             time.sleep(_LOOK_SECONDS)
 
     def _note(self, one: Beginning, most: float) -> bool:
-        """Note it, unless something else is beginning for the first time in this run, for `most`
-        seconds: where one thing begins after the other, a hang has one name."""
+        """Note it, unless something else is beginning, for `most` seconds: where one thing begins
+        after the other, a hang has one name. Those that have begun before in this run wait for none
+        of their kind."""
         with self._lock:
-            first = one.key not in self._known and not self._hurried
-            now = time.monotonic()
-            turns = [self._since[key] for key in self._now if key not in self._known]
-            if first and any(now - since < most for since in turns):
+            now, known = time.monotonic(), one.key in self._known
+            turns = [self._since[key] for key in self._now if not (known and key in self._known)]
+            if not self._hurried and any(now - since < most for since in turns):
                 return False
             self._now[one.key] = one
             self._since[one.key] = now

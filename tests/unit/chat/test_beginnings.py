@@ -97,12 +97,31 @@ async def test_one_begins_after_the_other(notes: BeginningsFile) -> None:
     assert sorted(order) == names
 
 
-async def test_a_second_time_waits_for_nobody(notes: BeginningsFile) -> None:
+async def test_those_that_begin_a_second_time_do_not_wait_for_each_other(
+    notes: BeginningsFile,
+) -> None:
+    beginnings = Beginnings(notes)
+    for one in (FOLDER, MIRROR):
+        async with beginnings.noted(one):
+            pass
+    async with beginnings.noted(FOLDER), beginnings.noted(MIRROR):
+        assert len(notes.last()) == 2
+
+
+@pytest.mark.parametrize("first", [FOLDER, MIRROR])
+async def test_a_first_time_is_noted_alone(notes: BeginningsFile, first: Beginning) -> None:
+    """Else a folder that is looked at again would be held for the server's hang."""
     beginnings = Beginnings(notes)
     async with beginnings.noted(MIRROR):
         pass
-    async with beginnings.noted(FOLDER), beginnings.noted(MIRROR):
-        assert len(notes.last()) == 2
+    second = FOLDER if first is MIRROR else MIRROR
+    await beginnings.begin(first)
+    waiting = asyncio.ensure_future(beginnings.begin(second))
+    await asyncio.sleep(0.2)
+    assert notes.last() == (first,)
+    beginnings.end(*first.key)
+    await waiting
+    assert notes.last() == (second,)
 
 
 async def test_nobody_waits_once_the_program_ends(notes: BeginningsFile) -> None:
