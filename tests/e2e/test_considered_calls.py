@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import keyring
-import openai
 import pytest
 
 from headstart.assembly import App
@@ -22,6 +21,7 @@ from tests.support.driver import begin, reply_done
 from tests.support.keyrings import MemoryKeyring
 from tests.support.program import beside, opened
 from tests.support.scripted_model import opening
+from tests.support.sdk_clients import close_clients, for_openai
 
 ASKED: Any = [{"role": "user", "content": "Tidy my notes."}]
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -39,13 +39,12 @@ def kept_keys() -> Iterator[None]:
     keyring.set_keyring(MemoryKeyring())
     yield
     keyring.set_keyring(before)
+    close_clients()
 
 
 class Program:
     def __init__(self, port: int, key: str) -> None:
-        self.client: Any = openai.OpenAI(
-            base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0
-        )
+        self.client = for_openai(port, key)
 
     def ask(self, **more: Any) -> Any:
         """The choice of a whole answer."""

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import anthropic
 import keyring
 import openai
 import pytest
@@ -17,6 +16,7 @@ from tests.conftest import OpenApp
 from tests.support.keyrings import MemoryKeyring
 from tests.support.prefix_engine import prose
 from tests.support.program import beside, opened
+from tests.support.sdk_clients import close_clients, for_anthropic, for_openai
 
 SCHEMA = {
     "type": "object",
@@ -46,14 +46,7 @@ def kept_keys() -> Iterator[None]:
     keyring.set_keyring(MemoryKeyring())
     yield
     keyring.set_keyring(before)
-
-
-def _openai(port: int, key: str) -> Any:
-    return openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0)
-
-
-def _anthropic(port: int, key: str) -> Any:
-    return anthropic.Anthropic(base_url=f"http://127.0.0.1:{port}", api_key=key, max_retries=0)
+    close_clients()
 
 
 def _is_cut(arguments: str, whole: str) -> bool:
@@ -67,7 +60,7 @@ def _is_cut(arguments: str, whole: str) -> bool:
 
 async def test_chat_calls_are_cut(running: OpenApp) -> None:
     async with running() as app:
-        client = _openai(*await opened(app)).chat.completions
+        client = for_openai(*await opened(app)).chat.completions
 
         def ask() -> None:
             (call,) = client.create(model="x", messages=ASKED, **CHAT).choices[0].message.tool_calls
@@ -92,7 +85,7 @@ async def test_chat_calls_are_cut(running: OpenApp) -> None:
 
 async def test_responses_calls_are_cut(running: OpenApp) -> None:
     async with running() as app:
-        client = _openai(*await opened(app)).responses
+        client = for_openai(*await opened(app)).responses
 
         def ask() -> None:
             whole = client.create(model="x", input=ASKED, **RESPONSES).output[-1].arguments
@@ -120,7 +113,7 @@ async def test_responses_calls_are_cut(running: OpenApp) -> None:
 
 async def test_messages_calls_are_cut(running: OpenApp) -> None:
     async with running() as app:
-        client = _anthropic(*await opened(app)).messages
+        client = for_anthropic(*await opened(app)).messages
 
         def ask() -> None:
             given = {"model": "x", "messages": ASKED, **MESSAGES}
@@ -148,7 +141,7 @@ def _input(events: list[Any]) -> str:
 async def test_a_context_that_is_full_cuts_as_a_limit_does(running: OpenApp) -> None:
     async with running() as app:
         app.services.preferences.update(engine=EngineSettings(context_length=512))
-        client = _openai(*await opened(app)).chat.completions
+        client = for_openai(*await opened(app)).chat.completions
         long = {"type": "string", "minLength": 4000}
         schema = {**SCHEMA, "properties": {"command": long}}
         tools = [{"type": "function", "function": {"name": "bash", "parameters": schema}}]
@@ -167,7 +160,7 @@ async def test_a_context_that_is_full_cuts_as_a_limit_does(running: OpenApp) -> 
 
 async def test_a_stop_string_inside_arguments_does_not_cut(running: OpenApp) -> None:
     async with running() as app:
-        client = _openai(*await opened(app)).chat.completions
+        client = for_openai(*await opened(app)).chat.completions
 
         def ask() -> None:
             plain = client.create(model="x", messages=ASKED, **CHAT).choices[0]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anthropic
 import keyring
 import numpy as np
 import openai
@@ -22,6 +21,7 @@ from tests.conftest import OpenApp
 from tests.models.embedding import make_embedding
 from tests.support.keyrings import MemoryKeyring
 from tests.support.program import Plain, beside, events, opened
+from tests.support.sdk_clients import close_clients, for_anthropic, for_openai
 
 HELLO: Any = [{"role": "user", "content": "Say hello."}]
 # the new SDK has no field for it
@@ -43,14 +43,7 @@ def kept_keys() -> Iterator[None]:
     keyring.set_keyring(MemoryKeyring())
     yield
     keyring.set_keyring(before)
-
-
-def for_openai(port: int, key: str) -> Any:
-    return openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0)
-
-
-def for_anthropic(port: int, key: str) -> Any:
-    return anthropic.Anthropic(base_url=f"http://127.0.0.1:{port}", api_key=key, max_retries=0)
+    close_clients()
 
 
 class City(BaseModel):
