@@ -11,7 +11,10 @@ import inspect
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Iterator
+
+# asyncio exports it, for those who run a loop themselves
+from asyncio.events import _set_running_loop
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -60,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         ours = sorted(os.sched_getaffinity(0))
         mine = ours[int(worker[2:]) % len(ours) :: count]
         os.sched_setaffinity(0, mine)
+    config.pluginmanager.register(_BeforeFixturesEnd())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -95,7 +99,9 @@ def qapp() -> QApplication:
 def loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
     loop = qasync.QEventLoop(qapp, already_running=False)
     asyncio.set_event_loop(loop)
+    _loops.append(loop)
     yield loop
+    _loops.clear()
     loop.close()
     asyncio.set_event_loop(None)
 
@@ -111,22 +117,44 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     work: Coroutine[Any, Any, None] = pyfuncitem.obj(**arguments)
     proof = pyfuncitem.get_closest_marker("proof") is not None
     limit = PROOF_SECONDS if proof else TEST_SECONDS
-    before = asyncio.all_tasks(loop)
-    try:
-        loop.run_until_complete(asyncio.wait_for(work, limit))
-    finally:
-        loop.run_until_complete(_end_tasks(before))
+    loop.run_until_complete(asyncio.wait_for(work, limit))
     return True
 
 
-async def _end_tasks(before: Collection[asyncio.Task[Any]]) -> None:
-    """Cancel what a test began and left behind, as `asyncio.run` does: Qt's events would go on with
-    it while no loop runs."""
-    left = asyncio.all_tasks() - {*before, asyncio.current_task()}
-    for one in left:
-        one.cancel()
-    if left:
-        await asyncio.wait(left, timeout=PATIENCE)
+# pytest-qt handles Qt's events before fixtures end and after: they go on with tasks that are left,
+# which need a running loop
+
+_loops: list[asyncio.AbstractEventLoop] = []
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None, None, None]:
+    for loop in _loops:
+        _set_running_loop(loop)
+    try:
+        return (yield)
+    finally:
+        _set_running_loop(None)
+
+
+class _BeforeFixturesEnd:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self) -> None:
+        # they run the loop themselves
+        _set_running_loop(None)
+
+
+@pytest.fixture(autouse=True)
+def no_tasks_left() -> Iterator[None]:
+    """It ends last of all fixtures, and cancels the tasks that are left, as `asyncio.run` does."""
+    before = {loop: asyncio.all_tasks(loop) for loop in _loops}
+    yield
+    for loop in _loops:
+        left = asyncio.all_tasks(loop) - before.get(loop, set())
+        for one in left:
+            one.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=PATIENCE))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
