@@ -151,6 +151,7 @@ def test_an_answer_that_is_gone_on_with_keeps_its_format(engine: Engine) -> None
     assert stats.finish is not FinishReason.CANCELLED
 
 
+@pytest.mark.proof
 def test_mlx_holds_answers_to_a_format_too(starter: ModelRef, tmp_path: Path) -> None:
     model = open_model(make_mlx(starter.path, tmp_path / "smollm2"))
     engine = Engine(model, tmp_path, "mlx")

@@ -33,6 +33,12 @@ NOT_A_MODEL = pytest.mark.logs("a request failed")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_hung_is_named_and_not_begun_again(kind: str, tmp_path: Path) -> None:
+    assert starts_after_a_hang(kind, tmp_path, asked=kind == "folder") == ""
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_hung_begins_where_it_is_asked_for(kind: str, tmp_path: Path) -> None:
     assert starts_after_a_hang(kind, tmp_path) == ""
 
 

@@ -233,6 +233,7 @@ def test_what_is_begun_early_is_what_is_asked_for_or_thrown_away(
     plain.close()
 
 
+@pytest.mark.proof
 def test_a_gguf_draft_drafts_for_an_mlx_target(starter: ModelRef, tmp_path: Path) -> None:
     """Formats live side by side, in one turn even."""
     target = open_model(make_mlx(starter.path, tmp_path / "target", bits=8))

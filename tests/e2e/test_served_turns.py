@@ -87,7 +87,7 @@ async def test_a_prompt_that_is_processed_pauses_too(running: OpenApp) -> None:
         program = Plain(*await opened(app))
         log = app.services.serving.log
         await ask_window(app, "Hello?")
-        long = [{"role": "user", "content": prose(4000, 8)}]
+        long = [{"role": "user", "content": prose(2400, 8)}]
 
         def ask() -> Any:
             body = {"messages": long, "max_tokens": 6, "temperature": 0}

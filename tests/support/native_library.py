@@ -27,6 +27,11 @@ SETS = {
     "AVX-512": AVX512,
     "AVX-512 with dots": (*AVX512, "avx512_vnni"),
 }
+# the least and the most; a compiler takes seconds for each
+SAMPLED = [
+    name if name in ("AVX2", "AVX-512 with dots") else pytest.param(name, marks=pytest.mark.proof)
+    for name in SETS
+]
 
 
 def can_compile() -> bool:
@@ -46,13 +51,20 @@ def flags_for(needs: tuple[str, ...]) -> list[str]:
     return ["-O2", *(f"-m{name.replace('_', '')}" for name in needs)]
 
 
-def native_library(source: Path, folder: Path, instructions: str) -> ctypes.CDLL:
-    """A library for one of `SETS`, compiled as much as llama.cpp is; skips the test on a processor
-    that has less."""
+def native_library(
+    source: Path, temporary: pytest.TempPathFactory, instructions: str
+) -> ctypes.CDLL:
+    """A library for one of `SETS`, compiled as much as llama.cpp is, once for all workers; skips
+    the test on a processor that has less."""
     needs = SETS[instructions]
     if not can_compile() or not can_run(needs):
         pytest.skip(f"needs a compiler and {instructions}")
-    made = folder / f"{source.stem}.so"
+    base = temporary.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    ready = shared / f"{source.stem}-{instructions.replace(' ', '-')}.so"
+    if ready.exists():
+        return ctypes.CDLL(str(ready))
+    made = temporary.mktemp("library") / ready.name
     options = [*flags_for(needs), "-O3", "-w", "-shared", "-fPIC", f"-I{NATIVE}"]
     subprocess.run([*COMPILER, *options, str(source), "-o", str(made)], check=True)
-    return ctypes.CDLL(str(made))
+    return ctypes.CDLL(str(made.replace(ready)))

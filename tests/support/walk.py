@@ -1,9 +1,9 @@
 """Opens every page and sheet of the window, in several sizes, and says what is wrong with it:
-`python -m tests.support.walk OUT [words|heard|contrast] [WIDTHxHEIGHT ...]`. With “words” it looks
-for words that come from no table instead, with “heard” for what a screen reader cannot tell and for
-a focus that nobody sees, with “contrast” for words and icons that are hard to see. QT_SCALE_FACTOR
-and WALK_TEXT (the size of text in per cent) are taken from the environment; OUT gets a JSON list of
-[where, what]."""
+`python -m tests.support.walk OUT [words|heard|contrast|light|dark] [WIDTHxHEIGHT ...]`, in both
+themes unless one is named. With “words” it looks for words that come from no table instead, with
+“heard” for what a screen reader cannot tell and for a focus that nobody sees, with “contrast” for
+words and icons that are hard to see. QT_SCALE_FACTOR and WALK_TEXT (the size of text in per cent)
+are taken from the environment; OUT gets a JSON list of [where, what]."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ _BLENDED = 24
 # pictures that are taken until two are alike
 _LOOKS = 30
 SIZES = ((720, 480), (1024, 700), (1366, 768), (1440, 900), (1920, 1080))
+_THEMES = ("light", "dark")
 Found = tuple[str, str]
 _AT = 1_764_000_000_000
 _REQUESTS = (
@@ -245,6 +246,10 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
 async def walk_all(
     app: App, sizes: list[tuple[int, int]], pictures: Path | None, mode: str
 ) -> list[Found]:
+    themes = (mode,) if mode in _THEMES else _THEMES
+    if mode in ("words", "heard"):
+        themes = ("light",)
+    mode = "" if mode in _THEMES else mode
     walk = Walk(app, [], mode)
     walk.pictures = pictures
     app.services.preferences.update(text_size=int(os.environ.get("WALK_TEXT", "100")))
@@ -254,7 +259,7 @@ async def walk_all(
     file = Path(tempfile.mkdtemp()) / "conversations.json"
     chats = [files.chatgpt(conversation_id=f"{n}", title=f"Chat number {n}") for n in range(4)]
     file.write_bytes(files.dumps([*chats, {"mapping": 3}]))
-    for theme in ("light",) if mode in ("words", "heard") else ("light", "dark"):
+    for theme in themes:
         app.services.preferences.update(theme=theme)
         for width, height in sizes:
             app.window.resize(width, height)
@@ -298,7 +303,7 @@ def _size(text: str) -> tuple[int, int]:
 
 if __name__ == "__main__":
     shots = Path(os.environ["WALK_PICTURES"]) if "WALK_PICTURES" in os.environ else None
-    modes = [one for one in sys.argv[2:] if one in ("words", "heard", "contrast")]
+    modes = [one for one in sys.argv[2:] if one in ("words", "heard", "contrast", *_THEMES)]
     given = [one for one in sys.argv[2:] if one not in modes]
     chosen = [_size(one) for one in given] or list(SIZES)
     main(Path(sys.argv[1]), chosen, shots, "".join(modes))

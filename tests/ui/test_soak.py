@@ -8,7 +8,7 @@ from tests.faults.soak import ROUND, run
 
 
 @pytest.mark.parametrize(
-    "turns", [16, pytest.param(20 * ROUND, marks=pytest.mark.proof)], ids=["some", "all"]
+    "turns", [9, pytest.param(20 * ROUND, marks=pytest.mark.proof)], ids=["some", "all"]
 )
 async def test_turns_leave_nothing_behind(turns: int) -> None:
     told: list[str] = []

@@ -29,7 +29,7 @@ def _walk(out: Path, scale: str, *sizes: str, language: str = "en") -> list[list
 
 
 def test_in_the_smallest_window_everything_is_there(tmp_path: Path) -> None:
-    assert _walk(tmp_path / "found.json", "1", "720x480") == []
+    assert _walk(tmp_path / "found.json", "1", "dark", "720x480") == []
 
 
 @pytest.mark.proof
@@ -40,7 +40,7 @@ def test_everything_is_there_in_every_size(tmp_path: Path, scale: str) -> None:
 
 def test_texts_that_are_longer_fit_the_smallest_window(tmp_path: Path) -> None:
     """In the pseudo-locale, as long as German and Russian are."""
-    assert _walk(tmp_path / "found.json", "1", "720x480", language="qps") == []
+    assert _walk(tmp_path / "found.json", "1", "light", "720x480", language="qps") == []
 
 
 @pytest.mark.proof

@@ -21,7 +21,7 @@ _CLOCKS = {"monotonic", "perf_counter", "time"}
 # what a limit of the program is about: the limit is given to it, and is what is tested
 ALLOWED = {
     # a server's silence that the program ends
-    "unit/engine/test_remote_problems.py: timeout=2",
+    "unit/engine/test_remote_problems.py: timeout=1",
     # a long count, in `make proof` only
     "unit/extraction/test_reading.py: timeout(1800)",
     # a rate that a slow computer keeps as well

@@ -71,8 +71,21 @@ def test_the_starter_model_is_exact_with_bf16(starter: ModelRef) -> None:
 
 
 @pytest.mark.skipif(not has_tiles(), reason="kernels for x86 with AVX2")
-@pytest.mark.parametrize("kv", ["f16", "bf16", "q8_0"])
-@pytest.mark.parametrize("kind", ["starter", "Q4_K", "F16"])
+@pytest.mark.parametrize(
+    ("kind", "kv"),
+    [
+        ("starter", "bf16"),
+        ("Q4_K", "f16"),
+        ("F16", "q8_0"),
+        *(
+            pytest.param(*both, marks=pytest.mark.proof)
+            for both in (
+                ("starter", "f16"), ("starter", "q8_0"), ("Q4_K", "bf16"), ("Q4_K", "q8_0"),
+                ("F16", "f16"), ("F16", "bf16"),
+            )
+        ),
+    ],
+)  # fmt: skip
 def test_every_model_is_exact_with_kernels_for_avx2(
     starter: ModelRef, tmp_path: Path, kind: str, kv: KvType
 ) -> None:

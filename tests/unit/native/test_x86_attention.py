@@ -13,7 +13,7 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 from gguf.quants import dequantize, quantize
 
-from tests.support.native_library import SETS, native_library
+from tests.support.native_library import SAMPLED, native_library
 
 TYPES = (
     (Type.F16, Type.F16),
@@ -35,12 +35,12 @@ SHAPES = (
 Floats = npt.NDArray[np.float32]
 
 
-@pytest.fixture(scope="module", params=SETS)
+@pytest.fixture(scope="module", params=SAMPLED)
 def library(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> ctypes.CDLL:
     source = Path(__file__).parent / "x86_attention.c"
-    return native_library(source, tmp_path_factory.mktemp("attention"), request.param)
+    return native_library(source, tmp_path_factory, request.param)
 
 
 def _at(array: npt.NDArray[Any] | None) -> ctypes.c_void_p:

@@ -15,7 +15,7 @@ from gguf import GGMLQuantizationType as Type
 from gguf.constants import GGML_QUANT_SIZES
 from gguf.quants import dequantize
 
-from tests.support.native_library import SETS, native_library
+from tests.support.native_library import SAMPLED, native_library
 
 
 class Format(NamedTuple):
@@ -48,12 +48,12 @@ Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
 
-@pytest.fixture(scope="module", params=SETS)
+@pytest.fixture(scope="module", params=SAMPLED)
 def library(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> ctypes.CDLL:
     source = Path(__file__).parent / "x86_tiles.c"
-    loaded = native_library(source, tmp_path_factory.mktemp("tiles"), request.param)
+    loaded = native_library(source, tmp_path_factory, request.param)
     loaded.row_size.restype = ctypes.c_size_t
     return loaded
 
