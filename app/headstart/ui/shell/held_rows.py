@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QGridLayout,
     QLabel,
@@ -25,10 +27,13 @@ from headstart.ui.wording import say
 
 # more rows would take the room of the chat; the rest is in the settings
 _MOST_ROWS = 4
+# widths of a button, from which on it stands beside the words
+_BESIDE = 3
 
 
 class HeldRow(QWidget):
-    """A reason, with the button that begins the thing."""
+    """A reason, with the button that begins the thing: beside it, or below where that would leave
+    the words no room."""
 
     asked = Signal()
 
@@ -42,11 +47,20 @@ class HeldRow(QWidget):
         self.button.setAccessibleName(label)
         self.button.setAccessibleDescription(text)
         self.button.clicked.connect(self.asked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.text)
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(6)
+        self._layout.addWidget(self.text, 1)
+        self._layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        is_narrow = event.size().width() < _BESIDE * self.button.sizeHint().width()
+        way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        if self._layout.direction() != way:
+            self._layout.setDirection(way)
+            side = Qt.AlignmentFlag.AlignLeft if is_narrow else Qt.AlignmentFlag.AlignTop
+            self._layout.setAlignment(self.button, side)
+        super().resizeEvent(event)
 
 
 class HeldRows(QFrame):
