@@ -69,6 +69,12 @@ def probe(port: int, key: str, text: str) -> tuple[int, float]:
     return cached, first or perf_counter() - began
 
 
+def _common(one: str, other: str) -> int:
+    """Characters that two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
 async def _measure(app: App, texts: int, found: list[int], late: list[float]) -> int:
     app.services.preferences.update(
         sampling=SamplingChoice(temperature=0.0, max_tokens=1),
@@ -76,16 +82,23 @@ async def _measure(app: App, texts: int, found: list[int], late: list[float]) ->
         prefix=PrefixSettings(prefill_ahead=False),
     )
     port, key = await opened(app)
+    # tokens of the template before a text, and the texts that the program itself has sent
+    template, sent = 0, list[str]()
     for number in range(texts):
         app.window.new_chat(private=number % 2 == 0)
         await app.controllers.settle()
         right, other = (f"{first + number}. {prose(40, number)}" for first in (1_000, 5_000))
         stats_of(await ask(app, right), starter_key())
-        seen, times = {}, {}
+        seen, own, times = {}, {}, {}
         for text in (right, other) if number % 4 < 2 else (other, right):
             seen[text], times[text] = await beside(partial(probe, port, key, text))
-        # both begin as the program's own earlier ones
-        found.append(max(0, seen[right] - seen[other]))
+            # as many tokens as the program could have of its own: at most one for each character
+            own[text] = max((_common(text, one) for one in sent), default=0)
+            sent.append(text)
+        if not number:
+            # they have nothing else in common
+            template = seen[other]
+        found.append(max(0, seen[right] - template - own[right]))
         late.append(1000 * (times[right] - times[other]))
     return 0
 
