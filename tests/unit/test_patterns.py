@@ -65,6 +65,13 @@ def deep() -> Iterator[None]:
     sys.setrecursionlimit(before)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forgotten() -> Iterator[None]:
+    """A million nodes are not kept for the tests to come, whose collections would look at each."""
+    yield
+    trees.cache_clear()
+
+
 def _growing(pattern: str | bytes, flags: int, method: str, length: int) -> list[str]:
     return [
         f"{text}: {once:,} steps, then {twice:,}"
