@@ -126,11 +126,13 @@ def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECON
 
 def _sent(message: _Message) -> bytes:
     """The line for the first window. Names of files may be no text: they arrive as they are."""
-    return json.dumps(msgspec.to_builtins(message)).encode() + b"\n"
+    text = json.dumps(msgspec.to_builtins(message), ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _received(line: bytes) -> _Message:
     """The inverse of `_sent`; raises ValueError, RecursionError and msgspec's errors."""
+    # bytes are decoded with halves of pairs, too
     return msgspec.convert(json.loads(line), _Message)
 
 
