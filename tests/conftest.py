@@ -146,7 +146,7 @@ class _BeforeFixturesEnd:
 
 @pytest.fixture(autouse=True)
 def no_tasks_left() -> Iterator[None]:
-    """It ends last of all fixtures, and cancels the tasks that are left, as `asyncio.run` does."""
+    """Cancel the tasks that are left, after all other fixtures, as `asyncio.run` does."""
     before = {loop: asyncio.all_tasks(loop) for loop in _loops}
     yield
     for loop in _loops:
@@ -273,11 +273,12 @@ def no_unexpected_logs(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def running(loop: asyncio.AbstractEventLoop, home: Home) -> OpenApp:
-    """`async with running() as app`: the whole program, window shown, closed at the end."""
+    """`async with running() as app`: the whole program, window shown, closed at the end; `safe` as
+    with `--safe`."""
 
     @asynccontextmanager
-    async def start(at: Home = home) -> AsyncIterator[App]:
-        app = await open_app(at)
+    async def start(at: Home = home, safe: bool = False) -> AsyncIterator[App]:
+        app = await open_app(at, safe=safe, asked=safe)
         app.window.show()
         await app.storage.ready()
         await app.controllers.settle()

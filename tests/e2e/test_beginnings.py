@@ -7,14 +7,12 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import keyring
 import pytest
 
-from headstart.assembly import App, close_app, open_app
 from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.hub.downloads import DownloadState
 from headstart.core.settings.schema import Settings
@@ -42,19 +40,6 @@ def test_what_hung_begins_where_it_is_asked_for(kind: str, tmp_path: Path) -> No
     assert starts_after_a_hang(kind, tmp_path) == ""
 
 
-@asynccontextmanager
-async def opened(home: Home, safe: bool = False) -> AsyncIterator[App]:
-    app = await open_app(home, safe=safe, asked=safe)
-    app.window.show()
-    await app.storage.ready()
-    await app.controllers.settle()
-    try:
-        yield app
-    finally:
-        await close_app(app)
-        app.window.deleteLater()
-
-
 @pytest.fixture
 def place(
     tmp_path: Path, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
@@ -77,8 +62,10 @@ def _mirrored(place: Prepared) -> bool:
 
 
 @NOT_A_MODEL
-async def test_a_safe_start_begins_nothing_until_it_is_asked(place: Prepared) -> None:
-    async with opened(place.home, safe=True) as app:
+async def test_a_safe_start_begins_nothing_until_it_is_asked(
+    running: OpenApp, place: Prepared
+) -> None:
+    async with running(place.home, safe=True) as app:
         services = app.services
         assert "wait until you begin them" in app.window.banner.text()
         (row,) = app.window.held.rows
@@ -119,11 +106,11 @@ async def test_a_safe_start_begins_nothing_until_it_is_asked(place: Prepared) ->
 
 @NOT_A_MODEL
 async def test_a_download_that_a_safe_start_left_alone_goes_on_at_the_next(
-    place: Prepared,
+    running: OpenApp, place: Prepared
 ) -> None:
-    async with opened(place.home, safe=True) as app:
+    async with running(place.home, safe=True) as app:
         await until(lambda: app.services.downloads.all)
-    async with opened(place.home) as app:
+    async with running(place.home) as app:
         await until(lambda: app.services.downloads.all[0].state is DownloadState.DONE)
 
 
@@ -133,11 +120,13 @@ def _hold(home: Home, *held: Beginning) -> None:
 
 
 @NOT_A_MODEL
-async def test_an_index_in_the_making_may_be_left_in_order(place: Prepared) -> None:
-    async with opened(place.home) as app:
+async def test_an_index_in_the_making_may_be_left_in_order(
+    running: OpenApp, place: Prepared
+) -> None:
+    async with running(place.home) as app:
         await until(lambda: app.services.knowledge.knowledge.indexing.busy)
     assert not place.home.beginnings.exists()
-    async with opened(place.home) as app:
+    async with running(place.home) as app:
         assert app.window.held.rows == []
 
 
@@ -167,7 +156,7 @@ async def test_a_held_tool_server_is_started_by_its_button(
     running: OpenApp, home: Home, place: Prepared
 ) -> None:
     _hold(place.home, Beginning(BegunKind.TOOL_SERVER, TOOL_SERVER, "Scripted"))
-    async with opened(place.home) as app:
+    async with running(place.home) as app:
         tools = app.services.tools.servers.running
         with pytest.raises(Exception, match="Headstart was starting it"):
             await tools.ready(TOOL_SERVER)

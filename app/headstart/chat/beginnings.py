@@ -19,7 +19,7 @@ from headstart.core.beginnings import Beginning, BegunKind, BegunNotes, Key
 from headstart.core.settings.schema import Settings
 from headstart.core.told import Told, told
 
-# most seconds that one beginning waits for another, and for which the user waits, too
+# most seconds that one beginning waits for another; where a user waits for it, fewer
 TURN_SECONDS, ASKED_SECONDS = 10.0, 2.0
 _LOOK_SECONDS = 0.05
 
@@ -132,8 +132,8 @@ class Beginnings:
 
     def _note(self, one: Beginning, most: float) -> bool:
         """Note it, unless something else is beginning, for `most` seconds: where one thing begins
-        after the other, a hang has one name. Those that have begun before in this run wait for none
-        of their kind."""
+        after the other, a hang has one name. Two that have begun before in this run do not wait for
+        each other."""
         with self._lock:
             now, known = time.monotonic(), one.key in self._known
             turns = [self._since[key] for key in self._now if not (known and key in self._known)]
