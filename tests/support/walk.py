@@ -42,7 +42,7 @@ from tests.support.contrast import contrast_faults
 from tests.support.fits import faults, in_transcript, name_of, visible
 from tests.support.heard import focus_faults, heard_faults, order_faults
 from tests.support.marked import mark, unmarked
-from tests.ui.looks import fill
+from tests.ui.looks import HELD, fill
 
 # most levels of a colour by which an edge that is blended twice differs
 _BLENDED = 24
@@ -195,6 +195,9 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
     await walk.look("chat")
     window.transcript.verticalScrollBar().setValue(0)
     await walk.look("chat top")
+    window.held.show_held(HELD, safe=True)
+    await walk.look("held")
+    window.held.show_held((), safe=False)
     window.panels.open_inspector()
     for name, fold in window.inspector.folds.items():
         fold.set_open(True)

@@ -190,11 +190,13 @@ async def take(app: App, out: Path) -> int:
         app.window.resize(900, 600)
         await shot(f"{scheme}-narrow")
         app.window.banner.dismiss()
+        app.window.resize(720, 480)
         app.window.held.show_held(HELD, safe=False)
         await shot(f"{scheme}-held")
         app.window.held.show_held(HELD[:1], safe=True)
         await shot(f"{scheme}-safe")
         app.window.held.show_held((), safe=False)
+        app.window.resize(900, 600)
         app.window.show_problem("The model file /x/y.gguf is not there.", "Choose another model.")
         # the least that the window can be, with all that its header may have to say
         app.window.header.show_host("my-server.example.org:8080")

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -23,10 +24,11 @@ from PySide6.QtWidgets import (
 from headstart.core.beginnings import Beginning
 from headstart.ui.kit import icons
 from headstart.ui.kit.aloud import tell
+from headstart.ui.kit.focus import in_reading_order
 from headstart.ui.wording import say
 
-# more rows would take the room of the chat; the rest is in the settings
-_MOST_ROWS = 4
+# lines of text; more would take the room of the chat, so the rows scroll
+_MOST_LINES = 10
 # widths of a button, from which on it stands beside the words
 _BESIDE = 3
 
@@ -53,17 +55,20 @@ class HeldRow(QWidget):
         self._layout.addWidget(self.text, 1)
         self._layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        is_narrow = event.size().width() < _BESIDE * self.button.sizeHint().width()
+    def height_at(self, width: int) -> int:
+        """Put the button where it belongs at this width; returns the height."""
+        is_narrow = width < _BESIDE * self.button.sizeHint().width()
         way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
         if self._layout.direction() != way:
             self._layout.setDirection(way)
             side = Qt.AlignmentFlag.AlignLeft if is_narrow else Qt.AlignmentFlag.AlignTop
             self._layout.setAlignment(self.button, side)
-        super().resizeEvent(event)
+        return self._layout.heightForWidth(width)
 
 
 class HeldRows(QFrame):
+    """As high as its rows, or as ten lines of text if that is less."""
+
     begin_again = Signal(Beginning)
     begin_all = Signal()
 
@@ -73,8 +78,20 @@ class HeldRows(QFrame):
         self.setObjectName("banner")
         self.rows: list[HeldRow] = []
         self._dismissed = False
-        self._column = QVBoxLayout()
+        self._body = QWidget(self)
+        self._column = QVBoxLayout(self._body)
+        self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
+        self._area = QScrollArea(self)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidgetResizable(True)
+        # its buttons have it
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidget(self._body)
+        # the ground is this frame's
+        self._area.viewport().setAutoFillBackground(False)
+        self._body.setAutoFillBackground(False)
         self.close_button = QToolButton(self)
         self.close_button.setIcon(icons.icon("x", "warning"))
         self.close_button.setAccessibleName(say("shell.dismiss-notice"))
@@ -82,7 +99,7 @@ class HeldRows(QFrame):
         layout = QGridLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
         layout.setColumnStretch(0, 1)
-        layout.addLayout(self._column, 0, 0)
+        layout.addWidget(self._area, 0, 0)
         layout.addWidget(self.close_button, 0, 1, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
@@ -96,12 +113,28 @@ class HeldRows(QFrame):
         if safe:
             row = self._add(say("shell.nothing-begins"), say("shell.begin-all"))
             row.asked.connect(self.begin_all)
-        for one in held[: _MOST_ROWS - len(self.rows)]:
+        for one in held:
             row = self._add(one.told.text, say("shell.begin-again"))
             row.asked.connect(lambda one=one: self.begin_again.emit(one))
         self.setVisible(bool(self.rows) and not self._dismissed)
         if self.rows and not self._dismissed:
             tell(self, " ".join(row.text.text() for row in self.rows), urgent=True)
+        if self.rows:
+            # where the close button was, and this one behind them
+            buttons = [row.button for row in self.rows]
+            in_reading_order(self.close_button, *buttons, self.close_button)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Take the height of the rows at this width."""
+        width = self._area.viewport().width()
+        high = sum(row.height_at(width) for row in self.rows)
+        high += self._column.spacing() * max(0, len(self.rows) - 1)
+        self._area.setFixedHeight(min(high, _MOST_LINES * self.fontMetrics().lineSpacing()))
 
     def _add(self, text: str, label: str) -> HeldRow:
         row = HeldRow(text, label, self)
