@@ -28,12 +28,13 @@ _QUOTED = re.compile(
 )
 _WORD = re.compile(r"\S+")
 _CAMEL = re.compile(r"[a-z][A-Z]")
-_AFTER, _BEFORE = "?!.,;:)]}'\"”»’*…」』。、，！？", "([{'\"“„«‘*¿¡「『"
+_AFTER, _BEFORE = "?!.,;:)]}'\"”»’*…」』。、，！？؟؛،।॥", "([{'\"“„«‘*¿¡「『"
 # characters of scripts without spaces: looked up in pairs
-_SIGNS = re.compile(
+_SIGN = (
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0ece\u1000-\u109f\u1780-\u17d3\u3005\u3040-\u30ff"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]{2,}"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+_SIGNS, _RUNS = re.compile(f"{_SIGN}+"), re.compile(f"{_SIGN}{{2,}}")
 
 
 class Terms(Struct, frozen=True):
@@ -57,7 +58,8 @@ def terms_of(question: str) -> Terms:
         if _tokens(term):
             exact[term] = None
     quoted = bool(exact)
-    for found in _WORD.finditer(_QUOTED.sub(" ", text)):
+    # a name ends where a script without spaces begins
+    for found in _WORD.finditer(_SIGNS.sub(" ", _QUOTED.sub(" ", text))):
         term = found[0].rstrip(_AFTER).lstrip(_BEFORE).rstrip("(")
         term = term.removesuffix("()")
         if _is_name(term) and _tokens(term):
@@ -104,7 +106,7 @@ def _holds(shown: str, term: str) -> bool:
 
 def _goes_on(one: str) -> bool:
     """True for a character inside words of scripts with spaces."""
-    return bool(one) and (one == "_" or (one.isalnum() and not _SIGNS.match(one * 2)))
+    return bool(one) and (one == "_" or (one.isalnum() and not _SIGNS.match(one)))
 
 
 def _is_name(term: str) -> bool:
@@ -127,7 +129,7 @@ def _phrases(text: str) -> list[str]:
     found: list[str] = []
     for word in _split(text):
         at = 0
-        for run in _SIGNS.finditer(word):
+        for run in _RUNS.finditer(word):
             if run.start() > at:
                 found.append(_one(word[at : run.start()]))
             signs = run[0]
