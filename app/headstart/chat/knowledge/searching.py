@@ -25,16 +25,23 @@ _EACH = 60
 
 class KnowledgeFound(Struct, frozen=True):
     """Passages, best first. `meant`: meanings were compared; `weak`: ids of pieces that only
-    resemble the question: below the floor."""
+    resemble the question: below the floor; `sharing`: those with a word that tells what it is
+    about."""
 
     hits: tuple[KnowledgeHit, ...] = ()
     meant: bool = False
     weak: frozenset[int] = frozenset()
+    sharing: frozenset[int] = frozenset()
 
     @property
     def answers(self) -> tuple[KnowledgeHit, ...]:
         """The passages above the floor."""
         return tuple(one for one in self.hits if one.piece not in self.weak)
+
+    @property
+    def doubtful(self) -> tuple[KnowledgeHit, ...]:
+        """The passages below the floor that have to do with the question."""
+        return tuple(one for one in self.hits if one.piece in self.weak & self.sharing)
 
 
 class SearchScope(Struct, frozen=True):
@@ -138,4 +145,5 @@ def _find(
     strong.update(words.exact)
     hits = reader.search.hits(ids, words.exact, scope.named)
     weak = frozenset(one.piece for one in hits if one.piece not in strong)
-    return KnowledgeFound(tuple(hits), meant is not None, weak)
+    sharing = frozenset(words.ranked if words.telling else ())
+    return KnowledgeFound(tuple(hits), meant is not None, weak, sharing)

@@ -1,7 +1,8 @@
 """Searches of the index by words, and the passages behind ids. On the search thread.
 
-A word in more than a third of the pieces tells nothing, in any language, so no list of stop words
-is needed. In large indexes the frequent words of a question are left out until the rest can be
+A word in more than a third of many pieces tells nothing, in any language. In a few pieces that
+resemble each other all words are frequent: there `core.knowledge.function_words` knows those that
+tell nothing. In large indexes the frequent words of a question are left out until the rest can be
 ranked within milliseconds.
 """
 
@@ -15,25 +16,32 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from msgspec import Struct
 from sqlalchemy import Connection, Engine, text
 
+from headstart.core.knowledge.function_words import function_words
 from headstart.core.knowledge.terms import Terms, has_exactly, phrase_of, widened
 from headstart.core.knowledge.values import KnowledgeHit, Place
 from headstart.core.text.folding import plain, unfolded
 from headstart.storage.knowledge.texts import of_sources
 
-# a word in more pieces than this share is left out, if rarer ones are left
-_FREQUENT = 1 / 3
+# a word in more pieces than this share is left out, if rarer ones are left; in an index of a few
+# pieces the share tells nothing
+_FREQUENT, _FEW_PIECES = 1 / 3, 300
 # words that are looked up however frequent they are
 _LEAST_WORDS = 2
 # most pieces that all words of a question may have together: ranking takes 1 us for each
 _RANKED = 8_000
+# pieces of a scope from which on frequent words are left out as well, and most pieces that the
+# words may have together in the whole index
+_SMALL_SCOPE, _PASSED = 2_000, 60_000
 # hits that are compared with the floor
 _JUDGED = 40
 _TOKENS = re.compile(r"[^\W_]+")
 # hits with all exact terms that are looked at; with more than these, names in a question of several
 # words tell nothing
 _LOOKED_AT, _NAMED, _NAMED_SHARE = 200, 20, 0.03
-# the share of pieces with a rare word
-_FEW = 0.005
+# the share of pieces with a rare word, and with a word that tells nothing
+_FEW, _TELLS_NOTHING = 0.005, 0.3
+# pieces after which the index's own counts are believed as much as those shares
+_BELIEVED = 200
 # the share of a question's information that an answer has at least
 _ENOUGH = 0.33
 # the share of a heading's words in the rank, beside those of the text
@@ -42,11 +50,13 @@ _HEADING, _TEXT = 0.6, 1.0
 
 class WordHits(Struct, frozen=True):
     """Ids of pieces, best first, and those that have all exact terms. `strong`: pieces with enough
-    of the question's rare words to be an answer."""
+    of the question's information to be an answer. `telling`: each ranked piece has a word that
+    tells what the question is about."""
 
     ranked: tuple[int, ...] = ()
     exact: tuple[int, ...] = ()
     strong: frozenset[int] = frozenset()
+    telling: bool = False
 
 
 class KnowledgeSearch:
@@ -56,6 +66,7 @@ class KnowledgeSearch:
         self._counts: dict[str, int] = {}
         self._state: tuple[int, int] = (0, 0)
         self._total = 0
+        self._scopes: dict[tuple[str, ...], int] = {}
 
     def words(self, terms: Terms, limit: int, sources: Collection[str] | None = None) -> WordHits:
         """Pieces by words, at most `limit`; `sources`: the ones to search, None for all."""
@@ -64,9 +75,16 @@ class KnowledgeSearch:
         with self._engine.connect() as connection:
             total = self._follow(connection)
             words = self._counted(connection, terms.words, total)
+            small = self._size(connection, sources, total) <= _SMALL_SCOPE
             within, values = _within(sources)
-            match = " OR ".join(word.phrase for word in _rare(words, total))
-            ranked = _ranked(connection, match, within, values, limit)
+            telling = [one for one in words if one.tells]
+            ranked, tells = list[int](), False
+            for some in (telling, words):
+                match = " OR ".join(word.phrase for word in _rare(some, total, small))
+                ranked = _ranked(connection, match, within, values, limit)
+                if ranked:
+                    tells = some is telling
+                    break
             exact: list[int] = []
             shown: dict[int, str] = {}
             if terms.exact:
@@ -86,7 +104,10 @@ class KnowledgeSearch:
         # as the user wrote them before other capitals
         first.sort(key=lambda one: not all(term in shown[one] for term in terms.exact))
         return WordHits(
-            tuple(dict.fromkeys((*first, *ranked)))[:limit], tuple(first[:limit]), frozenset(strong)
+            tuple(dict.fromkeys((*first, *ranked)))[:limit],
+            tuple(first[:limit]),
+            frozenset(strong),
+            tells,
         )
 
     def _follow(self, connection: Connection) -> int:
@@ -96,7 +117,22 @@ class KnowledgeSearch:
         if state != self._state:
             self._total = connection.scalar(text("SELECT count(*) FROM pieces")) or 0
             self._counts, self._state = {}, state
+            self._scopes.clear()
         return self._total
+
+    def _size(self, connection: Connection, sources: Collection[str] | None, total: int) -> int:
+        """The number of pieces in sources."""
+        if sources is None:
+            return total
+        key = tuple(sorted(sources))
+        if key not in self._scopes:
+            inside, values = of_sources(key)
+            statement = (
+                "SELECT count(*) FROM pieces WHERE content IN"
+                f" (SELECT content FROM files WHERE TRUE{inside})"
+            )
+            self._scopes[key] = connection.scalar(text(statement), values) or 0
+        return self._scopes[key]
 
     def _counted(self, connection: Connection, words: Sequence[str], total: int) -> list[_Word]:
         """The words of a question with their numbers of pieces, the rarest first; 0 for a word
@@ -106,7 +142,8 @@ class KnowledgeSearch:
             if word not in self._counts:
                 # a frequent word's list is long: counted once
                 self._counts[word] = _count(connection, word, most)
-        found = [_Word(widened(word), self._counts[word]) for word in words]
+        nothing = function_words(words)
+        found = [_Word(widened(word), self._counts[word], word not in nothing) for word in words]
         return sorted(found, key=lambda one: (one.count, one.phrase))
 
     def hits(
@@ -164,10 +201,12 @@ def _word_count(terms: Terms) -> int:
 
 
 class _Word(Struct, frozen=True):
-    """A word of a question: the phrase to look up, and the number of pieces with it."""
+    """A word of a question: the phrase to look up, and the number of pieces with it. `tells`: it
+    says something about the question's subject."""
 
     phrase: str
     count: int
+    tells: bool
 
     def is_in(self, shown: str, tokens: Set[str]) -> bool:
         """True if a text in its plain form, with these tokens, has the word."""
@@ -179,12 +218,13 @@ class _Word(Struct, frozen=True):
         return word in tokens
 
     def weight(self, total: int) -> float:
-        """Information of the word in an index of `total` pieces (Robertson, Sparck Jones 1976). In
-        all languages with spaces, short words carry less; one that no piece has counts like one
-        that few have."""
+        """Information of the word in an index of `total` pieces: the logarithm of the share of
+        pieces that have it (Robertson, Sparck Jones 1976), where few pieces count less than what is
+        known of such words anyway. In all languages with spaces, short words carry less."""
         letters = 2 if " " in self.phrase else min(8, len(self.phrase.strip('"*')))
-        count = max(self.count, 0.5, total * _FEW)
-        return letters * math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
+        expected = _FEW if self.tells else _TELLS_NOTHING
+        share = (self.count + _BELIEVED * expected) / (total + _BELIEVED)
+        return letters * -math.log(max(share, expected))
 
 
 def _count(connection: Connection, word: str, most: int) -> int:
@@ -200,14 +240,17 @@ def _count(connection: Connection, word: str, most: int) -> int:
     return int(count)
 
 
-def _rare(words: Sequence[_Word], total: int) -> list[_Word]:
-    """The words by which pieces are ranked."""
+def _rare(words: Sequence[_Word], total: int, small: bool) -> list[_Word]:
+    """The words by which pieces are ranked; `small`: those of a small scope, in which the frequent
+    words may be what tells one from the other."""
     found, together = list[_Word](), 0
+    most = _PASSED if small else _RANKED
+    few = small or total <= _FEW_PIECES
     for word in words:
         if not word.count:
             continue
         together += word.count
-        many = word.count > total * _FREQUENT or together > _RANKED
+        many = (word.count > total * _FREQUENT and not few) or together > most
         if len(found) >= _LEAST_WORDS and many:
             break
         found.append(word)
@@ -219,8 +262,9 @@ def _within(sources: Collection[str] | None) -> tuple[str, dict[str, str]]:
     inside, values = of_sources(sources)
     if not inside:
         return "", {}
+    # the plus keeps SQLite from matching once for each of these pieces, which takes seconds
     within = (
-        " AND words.rowid IN (SELECT p.id FROM files f JOIN pieces p ON p.content = f.content"
+        " AND +words.rowid IN (SELECT p.id FROM files f JOIN pieces p ON p.content = f.content"
         f"{inside})"
     )
     return within, values
