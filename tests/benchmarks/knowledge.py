@@ -1,19 +1,23 @@
 """Knowledge: recall, exact terms, places, quotes, speed of the index, changes, damaged files.
 
 `python -m tests.benchmarks.knowledge --json FILE` (`--only recall,languages,exact,places,quotes,
-index,large,edits,damaged,pinned,turns,every`). Manuals come from Debian's packages, MiniLM from its
-Python package (`knowledge_sets`). Everything goes through the program's own index and searches.
+index,large,folders,edits,damaged,pinned,turns,every`). Manuals come from Debian's packages, MiniLM
+from its Python package (`knowledge_sets`). Everything goes through the program's own index and
+searches, `folders` through the chats of a window.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import re
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -23,6 +27,7 @@ from typing import Any
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
+from msgspec.structs import asdict
 
 from headstart.chat.knowledge.searching import KnowledgeFound, KnowledgeSearching
 from headstart.core.knowledge.citations import Cited, citations
@@ -30,10 +35,13 @@ from headstart.storage.knowledge.opening import open_index
 from tests.benchmarks import knowledge_sets as sets
 from tests.benchmarks.knowledge_desk import OLD, Desk, MiniLm, write_all
 from tests.benchmarks.knowledge_prompts import every, pinned, places, turns
-from tests.benchmarks.report import Report
+from tests.benchmarks.report import Report, spread
+from tests.support import alike_papers
 from tests.unit.storage.test_knowledge_index import contents
 
 FILES, PIECES, EDITS, DAMAGED = 1_000, 100_000, 1_000, 5_000
+# pieces of the large folder beside small ones
+FOLDER_PIECES = 14_000
 
 
 def rank_of(found: KnowledgeFound, number: int) -> int | None:
@@ -207,20 +215,45 @@ async def _index(report: Report, folder: Path) -> None:
     report.add("unchanged_start_s", statistics.median(again), "at most 0.1")
 
 
-async def _large(report: Report, folder: Path) -> None:
-    """100,000 pieces of real words, random vectors beside them."""
+def write_pieces(folder: Path, pieces: int) -> None:
+    """A hundred files with about this number of pieces: paragraphs of Python's manuals."""
     draw = random.Random(6)
     sources = sorted(sets.FOLDER.glob("python3.11-doc/**/*.rst.txt"))
     parts = [
         one for path in sources for one in path.read_text("utf-8").split("\n\n") if one.strip()
     ]
-    (folder / "docs").mkdir()
+    folder.mkdir()
     for number in range(100):
         body = "\n\n".join(
             f"# Part {number}.{place}\n\n" + "\n\n".join(draw.choices(parts, k=8))
-            for place in range(PIECES // 100)
+            for place in range(pieces // 100)
         )
-        (folder / "docs" / f"{number}.md").write_text(body, encoding="utf-8")
+        (folder / f"{number}.md").write_text(body, encoding="utf-8")
+
+
+async def _folders(report: Report, folder: Path) -> None:
+    """120 questions to 20 small folders beside a large one, through chats of the window."""
+    asked = alike_papers.write(folder / "papers")
+    (folder / "papers.json").write_text(json.dumps([asdict(one) for one in asked]))
+    write_pieces(folder / "large", FOLDER_PIECES)
+    command = [sys.executable, "-m", "tests.benchmarks.knowledge_folders", str(folder / "home")]
+    command += [str(folder / "papers"), str(folder / "large")]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=1_800)
+    found = json.loads(done.stdout.decode().strip().split("\n")[-1])
+    about = f"{found['asked']} questions, 20 folders, {found['pieces']:,} pieces"
+    report.add("small_folder_recall3", found["recall"], "at least 0.95", about)
+    report.add("stray_questions_with_passages", found["strays"], "0", "of 20")
+    report.add(
+        "folder_question_ms",
+        statistics.median(found["milliseconds"]),
+        "at most 40",
+        f"{spread(found['milliseconds'])} a question without a folder: {found['without']:.0f}",
+    )
+
+
+async def _large(report: Report, folder: Path) -> None:
+    """100,000 pieces of real words, random vectors beside them."""
+    write_pieces(folder / "docs", PIECES)
     desk = Desk(folder)
     await desk.read(folder / "docs")
     state = desk.indexing.states[str(folder / "docs")]
@@ -336,6 +369,7 @@ PARTS: dict[str, Callable[[Report, Path], Coroutine[Any, Any, None]]] = {
     "quotes": _quotes,
     "index": _index,
     "large": _large,
+    "folders": _folders,
     "edits": _edits,
     "damaged": _damaged,
     "places": places,
