@@ -20,6 +20,7 @@ from headstart.assembly import App
 from headstart.core.chats.parts import PassagePart, SearchOutcome, SearchPart
 from headstart.core.settings.schema import SamplingChoice
 from headstart.ui.knowledge.doubted_sheet import DoubtedSheet
+from tests.benchmarks.answering import starter_key, stats_of
 from tests.benchmarks.knowledge_pinned import services_settled
 from tests.benchmarks.starting import run_watched
 from tests.support.alike_papers import AlikeQuestion
@@ -29,7 +30,9 @@ FIRST = 3
 
 
 async def _measure(app: App, papers: Path, large: Path) -> dict[str, Any]:
-    app.services.preferences.update(sampling=SamplingChoice(temperature=0.0, max_tokens=1))
+    app.services.preferences.update(
+        sampling=SamplingChoice(temperature=0.0, max_tokens=1), model=starter_key()
+    )
     folders = {one.name: str(one) for one in sorted(papers.iterdir())}
     for source in (*folders.values(), str(large)):
         app.controllers.knowledge.add(source, asked=True)
@@ -93,6 +96,7 @@ async def _ask(app: App, text: str, source: str) -> tuple[float, tuple[object, .
         await asyncio.sleep(0.02)
     await app.controllers.settle()
     branch = await app.services.branches.whole(app.controllers.open.id)
+    stats_of(branch[-1], starter_key())
     return ended - began, branch[0].parts
 
 

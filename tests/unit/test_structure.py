@@ -19,9 +19,11 @@ TESTS = Path(__file__).parents[1]
 LINES, MEDIAN = 700, 120
 # of constructors, and of other functions
 FEW, PARAMETERS, LONG = 5, 6, 60
-# the place where every service is made, two tables of commands, and the schema's first revision
+# the places where every service and controller is made, two tables of commands, and the first
+# revision of the schema
 LONG_FUNCTIONS = {
     "chat/services.py:make_services",
+    "ui/controllers/everything.py:make_controllers",
     "storage/migrations/versions/rev_0001_first_schema.py:upgrade",
     "ui/shell/actions.py:chat_commands",
     "ui/shell/message_actions.py:_branch_commands",

@@ -19,6 +19,8 @@ from headstart.core.chats.parts import (
     FilePart,
     Part,
     PassagePart,
+    SearchOutcome,
+    SearchPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -136,6 +138,7 @@ def test_no_language_changes_a_prompt() -> None:
     blob = BlobRef("0" * 64, 1_234_567, "text/plain")
     parts: tuple[Part, ...] = (
         CoveragePart(1_200, 1_100, 2, ("a.pdf",)),
+        SearchPart(("notes",), 1_200, SearchOutcome.RESEMBLING),
         PassagePart(1, "a.md", "text", page=1_234, line=2_345),
         FilePart("a.txt", blob, "words", 12, "page", "1-3"),
         TextPart("What?"),

@@ -205,16 +205,6 @@ class KnowledgeChanged(Struct, frozen=True):
     source: str
 
 
-class FilesSearched(Struct, frozen=True):
-    """The user's files were searched for a question: the number of passages, or why not. `full`:
-    the context had no room for any."""
-
-    chat_id: str
-    passages: int
-    problem: Told | None = None
-    full: bool = False
-
-
 class HeldChanged(Struct, frozen=True):
     """Something that begins by itself is held back, or not any more."""
 
@@ -258,7 +248,6 @@ Change = (
     | ServedEnded
     | ToolServersChanged
     | KnowledgeChanged
-    | FilesSearched
     | HeldChanged
     | ToolQuestion
     | ToolQuestionGone

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import BranchChanged, ChatChanged, FilesSearched, What
+from headstart.chat.changes import BranchChanged, ChatChanged, What
 from headstart.chat.databases import Databases
 from headstart.chat.knowledge.asking import PassageSearch
 from headstart.chat.knowledge.survey import without_files
@@ -44,7 +44,8 @@ class _Question(Struct, frozen=True):
 
 
 class Conversation:
-    """Every action raises ModelProblem or ConsentNeeded before anything is stored."""
+    """Every action raises ModelProblem, ConsentNeeded or DoubtfulPassages before anything is
+    stored."""
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class Conversation:
             found = await answering.passages.find(chat, before, asked.text, model)
         parent = before[-1].id if before else None
         # it is known as a question to every document, whatever happens from here on
-        files = (CoveragePart(len(documents)),) if documents else found.parts
+        files = (CoveragePart(len(documents)),) if documents else found.for_message
         question = new_question(chat.id, parent, asked.text, (*files, *asked.others))
         answer = open_reply(chat.id, question.id, model)
         created = chat if asked.fresh else None
@@ -180,9 +181,6 @@ class Conversation:
             chat.id, lambda store: store.messages.add([question, answer], created)
         )
         self._databases.end_begun(chat.id)
-        if found.searched:
-            told = None if found.problem is None else found.problem.told
-            self._broadcast.tell(FilesSearched(chat.id, len(found.parts), told, found.full))
         branch = [*before, question]
         if documents:
             # the documents are asked once the reply is followed

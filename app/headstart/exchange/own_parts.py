@@ -24,6 +24,7 @@ from headstart.core.chats.parts import (
     Part,
     PartKind,
     PassagePart,
+    SearchPart,
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
@@ -69,6 +70,7 @@ _KEYS = {
         "note",
     },
     PartKind.COVERAGE: {"kind", "text", "total", "read", "found", "unread", "short"},
+    PartKind.SEARCH: {"kind", "text", "sources", "given", "outcome", "problem"},
 }
 _OTHERS: tuple[type[OtherPart], ...] = (
     FilePart,
@@ -77,6 +79,7 @@ _OTHERS: tuple[type[OtherPart], ...] = (
     ToolResultPart,
     PassagePart,
     CoveragePart,
+    SearchPart,
 )
 
 

@@ -17,6 +17,8 @@ from headstart.core.chats.parts import (
     PartKind,
     PassagePart,
     ReasoningPart,
+    SearchOutcome,
+    SearchPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
@@ -179,6 +181,7 @@ async def _write_every_kind(folder: Path) -> None:
         ToolResultPart("1", "search", "none"),
         PassagePart(1, "notes.txt", "a passage", note="a note"),
         CoveragePart(3, 2, 1, ("a.pdf",)),
+        SearchPart(("notes",), 1, SearchOutcome.RESEMBLING),
         TextPart("See?"),
     )
     more = replace(messages[0], id=new_id(), parent_id=messages[-1].id, parts=parts)

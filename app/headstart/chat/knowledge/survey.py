@@ -25,7 +25,7 @@ from headstart.chat.prefixes import Prefixes
 from headstart.chat.requests import Asked, new_question
 from headstart.core.audiences import of_chat
 from headstart.core.chats.attachments import about_tokens
-from headstart.core.chats.parts import CoveragePart, Part, PassagePart
+from headstart.core.chats.parts import CoveragePart, Part, PassagePart, SearchPart
 from headstart.core.chats.prompt_words import prompt_text
 from headstart.core.chats.values import Chat, Message, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem
@@ -218,4 +218,6 @@ class Surveying:
 
 def without_files(parts: Sequence[P]) -> tuple[P, ...]:
     """The parts of a question without those that its files gave."""
-    return tuple(one for one in parts if not isinstance(one, PassagePart | CoveragePart))
+    return tuple(
+        one for one in parts if not isinstance(one, PassagePart | CoveragePart | SearchPart)
+    )

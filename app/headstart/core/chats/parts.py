@@ -23,6 +23,7 @@ class PartKind(StrEnum):
     TOOL_RESULT = "tool result"
     PASSAGE = "passage"
     COVERAGE = "coverage"
+    SEARCH = "search"
     # never stored: a stored part keeps its original name
     UNKNOWN = ""
 
@@ -187,6 +188,34 @@ class CoveragePart(Struct, frozen=True, omit_defaults=True):
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
+class SearchOutcome(StrEnum):
+    """The end of a search for a question's passages: some were given; they only resemble the
+    question, and the user had them given; the user left those out; none has to do with the
+    question; the context had no room for any; the search failed."""
+
+    GIVEN = "given"
+    RESEMBLING = "resembling"
+    LEFT_OUT = "left out"
+    NOTHING = "nothing"
+    NO_ROOM = "no room"
+    FAILED = "failed"
+
+
+class SearchPart(Struct, frozen=True, omit_defaults=True):
+    """A search of the user's files for a question; models do not read it. `sources`: names of the
+    folders and files that were searched; `given`: the number of passages that the question was
+    given. `problem`: why the search failed, as a stored Told."""
+
+    sources: tuple[str, ...]
+    given: Count = 0
+    outcome: SearchOutcome = SearchOutcome.GIVEN
+    problem: str = ""
+    text: str = ""
+    name: ClassVar[str] = ""
+    kind: ClassVar[PartKind] = PartKind.SEARCH
+    origins: ClassVar[tuple[OriginRun, ...]] = ()
+
+
 class UnknownPart(Struct, frozen=True):
     """A damaged part, or one that another version stored: every verb keeps it unchanged.
 
@@ -226,7 +255,14 @@ WrittenPart: TypeAlias = TextPart | ReasoningPart
 # parts of the steps of a reply
 ToolPart: TypeAlias = ToolCallPart | ToolResultPart
 OtherPart: TypeAlias = (
-    FilePart | ImagePart | ToolCallPart | ToolResultPart | PassagePart | CoveragePart | UnknownPart
+    FilePart
+    | ImagePart
+    | ToolCallPart
+    | ToolResultPart
+    | PassagePart
+    | CoveragePart
+    | SearchPart
+    | UnknownPart
 )
 Part: TypeAlias = WrittenPart | OtherPart
 

@@ -11,6 +11,11 @@ from msgspec import Struct
 from headstart.core.told import Told
 
 
+def source_name(source: str) -> str:
+    """The name of a folder or file: the last part of its path."""
+    return source.replace("\\", "/").rstrip("/").rpartition("/")[2] or source
+
+
 class PieceRow(Struct, frozen=True, array_like=True):
     """A piece as the index stores it: see `pieces.CutPiece`. `heading` and `folded` are in the form
     of `folding.fold`; `digest`: 16 bytes of the headings and the text, for vectors."""

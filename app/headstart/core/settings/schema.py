@@ -40,6 +40,7 @@ TextFont = Literal["auto", "inter", "system"]
 ColumnWidth = Literal["narrow", "medium", "wide"]
 LineSpacing = Literal["tight", "normal", "loose"]
 StatsShown = Literal["speed", "all", "none"]
+Doubtful = Literal["ask", "give", "leave_out"]
 Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
 
 # from least to most reasoning
@@ -87,6 +88,8 @@ class ChatOptions(Overrides, frozen=True, omit_defaults=True):
     tools: tuple[Annotated[str, Meta(max_length=64)], ...] = ()
     # whole documents that stand first in its prompts
     pinned: Annotated[tuple[PinnedDocument, ...], Meta(max_length=100)] = ()
+    # what becomes of passages that only resemble a question: the user is asked, until they chose
+    doubtful: Doubtful = "ask"
     # values of the variables of its system prompt
     values: dict[str, Annotated[str, Meta(max_length=LONGEST_VALUE)]] = {}
 

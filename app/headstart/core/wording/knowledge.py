@@ -15,6 +15,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} has changed or cannot be found, and its text is no longer indexed: it is left out.",
         "Pin it again in the panel beside the chat, under Knowledge.",
     ),
+    "passages-doubtful": (
+        "No passage of your files clearly answers this question.",
+        "Choose whether those that resemble it go with it.",
+    ),
     "survey-without-documents": (
         "This chat has no documents to ask.",
         "Choose a folder for it, or pin a document, in the panel beside the chat.",

@@ -23,6 +23,7 @@ from headstart.core.chats.parts import (
     Part,
     PartKind,
     PassagePart,
+    SearchPart,
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
@@ -227,7 +228,15 @@ def part_row(part: Part) -> dict[str, Any]:
 
 _OTHERS: dict[PartKind, type[OtherPart]] = {
     kind.kind: kind
-    for kind in (FilePart, ImagePart, ToolCallPart, ToolResultPart, PassagePart, CoveragePart)
+    for kind in (
+        FilePart,
+        ImagePart,
+        ToolCallPart,
+        ToolResultPart,
+        PassagePart,
+        CoveragePart,
+        SearchPart,
+    )
 }
 
 
