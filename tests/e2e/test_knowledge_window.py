@@ -124,21 +124,6 @@ async def test_rules_that_would_hold_a_start_are_followed_and_what_is_not_is_sai
         assert [hit.place.name for hit in found.hits] == ["a" * 200 + ".md"]
 
 
-async def test_nothing_found_is_said_and_nothing_is_given(
-    running: OpenApp, server: ScriptedServer, folder: Path
-) -> None:
-    async with running() as app:
-        await use(app, server)
-        server.script = [say("I do not know.")]
-        await with_folder(app, folder)
-        await ask(app, "Who composed the ninth symphony?")
-        question, _ = await branch(app)
-        assert passages_in(question.parts) == []
-        assert FOUND not in str(server.asked[-1].body)
-        assert app.window.toast.isVisible()
-        assert "Nothing found" in app.window.toast.findChild(QLabel).text()
-
-
 async def test_an_edited_file_is_found_as_it_is_now_and_old_places_say_so(
     running: OpenApp, server: ScriptedServer, folder: Path
 ) -> None:

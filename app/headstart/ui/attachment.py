@@ -11,12 +11,13 @@ from headstart.core.chats.parts import (
     ImagePart,
     OtherPart,
     PassagePart,
+    SearchPart,
     ToolCallPart,
     ToolResultPart,
 )
 from headstart.core.text.locale import locale
 from headstart.core.text.shown import size_text
-from headstart.ui.source_words import passage_place
+from headstart.ui.source_words import passage_place, search_words
 from headstart.ui.wording import say
 
 
@@ -100,5 +101,7 @@ def part_words(part: OtherPart) -> str:
             return say("window.passage", number=part.number, place=passage_place(part))
         case CoveragePart():
             return say("window.coverage", read=part.read, total=part.total)
+        case SearchPart():
+            return " ".join(filter(None, search_words(part)))
         case _:
             return say("window.unknown-part", name=part.name)

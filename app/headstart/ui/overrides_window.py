@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.knowledge.values import source_name
 from headstart.core.models.heads import AUTOMATIC
 from headstart.core.settings.fields import describe
 from headstart.core.settings.schema import (
@@ -44,7 +45,6 @@ from headstart.ui.kit.measures import keep_height
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.wrapping import TextEdit
-from headstart.ui.source_words import source_name
 from headstart.ui.wording import say
 
 _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tokens")

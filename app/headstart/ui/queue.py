@@ -42,6 +42,11 @@ class Queue:
             self._waiting.pop(chat_id, None)
         return one
 
+    def discard(self, chat_id: str, one: Queued) -> bool:
+        """Remove a message; False if the queue does not have it."""
+        waiting = self._waiting.get(chat_id, [])
+        return one in waiting and self.take(chat_id, waiting.index(one)) is not None
+
     def forget(self, chat_id: str) -> None:
         self._waiting.pop(chat_id, None)
 

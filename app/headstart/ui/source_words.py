@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.parts import PassagePart, SearchOutcome, SearchPart
 from headstart.core.chats.values import now_ms
 from headstart.core.knowledge.values import SourceState
+from headstart.core.text.shown import isolated, shortened
+from headstart.core.told import from_stored
 from headstart.ui.wording import say
 
 # the words for the reasons of `knowledge.scan.LeftOut`, and for files that were read in vain
@@ -21,11 +23,6 @@ _LEFT_OUT = {
     "empty": "window.left-out-empty",
     "no-text": "window.left-out-no-text",
 }
-
-
-def source_name(source: str) -> str:
-    """The name of a folder or file: the last part of its path."""
-    return source.replace("\\", "/").rstrip("/").rpartition("/")[2] or source
 
 
 def state_text(state: SourceState) -> str:
@@ -62,3 +59,24 @@ def passage_place(part: PassagePart) -> str:
     if part.line > 1:
         return say("window.passage-line", name=part.name, line=part.line)
     return part.name
+
+
+# the words for a search that gave a question nothing
+_WITHOUT = {
+    SearchOutcome.LEFT_OUT: "transcript.passages-left-out",
+    SearchOutcome.NO_ROOM: "transcript.no-room-for-passages",
+    SearchOutcome.FAILED: "transcript.search-failed",
+}
+
+
+def search_words(part: SearchPart) -> tuple[str, str]:
+    """The words before and after the places of the passages that a search found."""
+    names = [isolated(shortened(one, 60)) for one in part.sources]
+    if part.given:
+        only = part.outcome is SearchOutcome.RESEMBLING
+        head = say("transcript.passages-given", count=part.given, names=names)
+        return head, say("transcript.passages-resemble") if only else ""
+    said = from_stored(part.problem)
+    words = say(_WITHOUT.get(part.outcome, "transcript.nothing-in-files"))
+    reason = "" if said is None else said.text
+    return " ".join(filter(None, (words, reason, say("transcript.searched", names=names)))), ""

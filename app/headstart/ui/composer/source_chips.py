@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from headstart.core.knowledge.values import source_name
 from headstart.core.text.shown import isolated, shortened
 from headstart.ui.kit import icons
 from headstart.ui.kit.flow import FlowLayout
 from headstart.ui.kit.tips import plain_tip
-from headstart.ui.source_words import source_name
 from headstart.ui.wording import say
 
 _NAME = 40

@@ -9,11 +9,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QListWidgetItem, QPlainTextEdit
 
+from headstart.core.knowledge.values import source_name
 from headstart.core.text.matching import score
 from headstart.core.text.units import from_units, units
 from headstart.ui.composer.popup_list import PopupList
 from headstart.ui.kit import icons
-from headstart.ui.source_words import source_name
 from headstart.ui.wording import say
 
 # the word before the caret; a heading of Markdown has a space after its #

@@ -110,7 +110,8 @@ def make_controllers(services: Services) -> Controllers:
     tasks = Tasks(problems.show)
     broadcast, local = services.broadcast, services.local
     open_chat = OpenChat(services.chat_list)
-    consent = Consent(services.servers, tasks)
+    chat = ChatController(services.choices, open_chat, tasks)
+    consent = Consent(services.servers, chat, tasks)
     # the list is told of changes first: it has the least to do
     chat_list = ChatListController(services.chat_list, services.replies, tasks, broadcast)
     branch = BranchController(services.branches, services.replies, open_chat, tasks, broadcast)
@@ -129,7 +130,7 @@ def make_controllers(services: Services) -> Controllers:
         problems=problems,
         consent=consent,
         branch=branch,
-        chat=ChatController(services.choices, open_chat, tasks),
+        chat=chat,
         transfer=TransferController(services.importing, services.exporting, tasks),
         backups=BackupsController(services.backups, tasks),
         chat_list=chat_list,

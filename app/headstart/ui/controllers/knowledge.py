@@ -8,7 +8,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, FilesSearched, KnowledgeChanged, What
+from headstart.chat.changes import ChatChanged, KnowledgeChanged, What
 from headstart.chat.knowledge.knowledge import LOOK_SECONDS, FolderSize
 from headstart.chat.knowledge.making import KnowledgeWork
 from headstart.chat.knowledge.searching import KnowledgeFound
@@ -19,7 +19,6 @@ from headstart.ui.controllers.passages import PassagesController
 from headstart.ui.controllers.pinning import PinningController
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.wording import say
 
 # progress is shown at most this often, and typing is looked up after a pause of this length
 _SHOWN_MS, _TYPED_MS = 400, 120
@@ -42,8 +41,6 @@ class KnowledgeController(QObject):
     large_found = Signal(FolderSize)
     # the query and what was found
     found = Signal(str, KnowledgeFound)
-    # a question of the open chat was answered without passages
-    nothing_found = Signal(str)
     # the cost of a question to every document of the open chat
     survey_planned = Signal(SurveyPlan)
     # the sources that the open chat's questions are answered from
@@ -69,7 +66,6 @@ class KnowledgeController(QObject):
         self._watching = QTimer(self, interval=int(LOOK_SECONDS * 1000))
         self._watching.timeout.connect(self.look)
         broadcast.on(KnowledgeChanged, lambda _change: self._soon())
-        broadcast.on(FilesSearched, self._on_searched)
         broadcast.on(ChatChanged, self._on_chat)
         open_chat.opened.connect(self.show_chosen)
         open_chat.changed.connect(self.show_chosen)
@@ -182,14 +178,6 @@ class KnowledgeController(QObject):
 
     async def _plan_survey(self, chat: Chat) -> None:
         self.survey_planned.emit(await self._surveying.plan(chat))
-
-    def _on_searched(self, change: FilesSearched) -> None:
-        if change.chat_id != self._open.id:
-            return
-        if change.problem is not None:
-            self.nothing_found.emit(change.problem.text)
-        elif not change.passages:
-            self.nothing_found.emit(say("controllers.no-room-for-passages") if change.full else "")
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.chat_id == self._open.id and change.what in (What.OPTIONS, What.FOLDER):

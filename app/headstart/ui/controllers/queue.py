@@ -111,6 +111,9 @@ class QueueController(QObject):
             self._consent.asking(lambda: self._sent(chat_id, one.text, one.parts, one))
 
     async def _sent(self, chat_id: str, text: str, parts: Sequence[OtherPart], one: Queued) -> None:
+        # it went back while the user was asked
+        if self._open.queue.discard(chat_id, one):
+            self._changed(chat_id)
         try:
             await self._conversation.send(chat_id, text, parts)
         except BaseException:

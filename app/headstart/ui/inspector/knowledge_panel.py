@@ -8,15 +8,22 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from headstart.core.knowledge.pinned import PinnedDocument, replaced
-from headstart.core.knowledge.values import SourceState
+from headstart.core.knowledge.values import SourceState, source_name
 from headstart.ui.inspector.pinned_panel import PinnedPanel
+from headstart.ui.kit.choice import Choice
 from headstart.ui.kit.elided import ElidedLabel
 from headstart.ui.kit.joining import commas
 from headstart.ui.kit.switch import Switch
 from headstart.ui.kit.tips import plain_tip
-from headstart.ui.source_words import source_name, state_text
+from headstart.ui.source_words import state_text
 from headstart.ui.wording import say
 
+# the words for what becomes of passages that only resemble a question
+_DOUBTFUL = {
+    "ask": "inspector.doubtful-ask",
+    "give": "inspector.doubtful-give",
+    "leave_out": "inspector.doubtful-leave-out",
+}
 # px below the note of a source
 _BELOW = 8
 
@@ -39,9 +46,11 @@ class _Row:
 
 
 class KnowledgePanel(QWidget):
-    """Emits `chosen` with the paths of the sources that are on."""
+    """Emits `chosen` with the paths of the sources that are on, `doubtful_chosen` with what becomes
+    of passages that only resemble a question."""
 
     chosen = Signal(tuple)
+    doubtful_chosen = Signal(str)
     # whole documents, in their order
     pins_chosen = Signal(tuple)
     add_wanted = Signal()
@@ -72,6 +81,18 @@ class KnowledgePanel(QWidget):
         line.addWidget(self.add)
         line.addStretch(1)
         layout.addLayout(line)
+        self._doubtful_title = QLabel(say("inspector.doubtful"), self)
+        self._doubtful_title.setWordWrap(True)
+        self.doubtful = Choice(self)
+        self.doubtful.setAccessibleName(say("inspector.doubtful"))
+        for choice, words in _DOUBTFUL.items():
+            self.doubtful.addItem(say(words), choice)
+        self._doubtful_title.setBuddy(self.doubtful)
+        self.doubtful.activated.connect(
+            lambda _row: self.doubtful_chosen.emit(str(self.doubtful.currentData()))
+        )
+        layout.addWidget(self._doubtful_title)
+        layout.addWidget(self.doubtful)
         self.pinned = PinnedPanel(self)
         self.pinned.removed.connect(lambda digest: self.pin(self._chat_id, None, digest))
         layout.addWidget(self.pinned)
@@ -90,6 +111,10 @@ class KnowledgePanel(QWidget):
         """Show the sources in force in the chat."""
         self._choice = tuple(choice)
         self._show()
+
+    def set_doubtful(self, choice: str) -> None:
+        """Show what becomes of passages that only resemble a question in the chat."""
+        self.doubtful.setCurrentIndex(max(0, self.doubtful.findData(choice)))
 
     def set_pins(self, chat_id: str, pins: Sequence[PinnedDocument]) -> None:
         """The chat's own whole documents."""
@@ -125,6 +150,9 @@ class KnowledgePanel(QWidget):
                 widget.show()
 
     def _show(self) -> None:
+        searched = any(one in self._rows for one in self._choice)
+        self._doubtful_title.setVisible(searched)
+        self.doubtful.setVisible(searched)
         for source, row in self._rows.items():
             with QSignalBlocker(row.switch):
                 row.switch.setChecked(source in self._choice)
@@ -134,5 +162,6 @@ class KnowledgePanel(QWidget):
     def _switch(self, source: str, on: bool) -> None:
         others = tuple(one for one in self._choice if one != source)
         self._choice = (*others, source) if on else others
+        self._show()
         self.chosen.emit(self._choice)
         self.summary_changed.emit(self.summary)

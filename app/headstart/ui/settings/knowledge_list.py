@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.knowledge.values import SourceState
+from headstart.core.knowledge.values import SourceState, source_name
 from headstart.ui.kit.tips import plain_tip
 from headstart.ui.kit.tool import small_tool
 from headstart.ui.settings.row_list import EntryRow, EntryRows
-from headstart.ui.source_words import left_out_text, source_name, state_text
+from headstart.ui.source_words import left_out_text, state_text
 from headstart.ui.wording import say
 
 

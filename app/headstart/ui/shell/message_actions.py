@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from headstart.core.chats.parts import CoveragePart, PassagePart
+from headstart.core.chats.parts import CoveragePart, PassagePart, SearchPart
 from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.commands import ItemCommand
 
@@ -111,7 +111,7 @@ def _branch_commands(
             lambda message: talk.search_again(message.id),
             "search",
             shown=lambda message: any(
-                isinstance(one, PassagePart | CoveragePart) for one in message.parts
+                isinstance(one, PassagePart | CoveragePart | SearchPart) for one in message.parts
             ),
             needs_idle=True,
             minor=True,

@@ -19,6 +19,7 @@ from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector import wiring as inspector
 from headstart.ui.kit.sheet import calm, sheet_over
+from headstart.ui.knowledge.doubted_sheet import ask_doubted
 from headstart.ui.shell import actions
 from headstart.ui.shell.caret import RestingCaret
 from headstart.ui.shell.consent import ask_consent
@@ -130,9 +131,6 @@ def _connect_knowledge(window: MainWindow, controllers: Controllers) -> None:
         window.composer.edit.setFocus()
 
     knowledge.text_wanted.connect(write)
-    controllers.knowledge.nothing_found.connect(
-        lambda why: window.toast.show_text(why or say("shell.nothing-in-files"))
-    )
 
 
 def _connect_context(window: MainWindow, controllers: Controllers) -> None:
@@ -293,6 +291,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     window.held.begin_again.connect(controllers.beginnings.begin_again)
     window.held.begin_all.connect(controllers.beginnings.begin_all)
     controllers.consent.needed.connect(partial(ask_consent, window, window.keyboard.reclaim))
+    controllers.consent.doubted.connect(partial(ask_doubted, window, window.keyboard.reclaim))
     controllers.conversation.message_stored.connect(on_stored)
     controllers.installed.smaller_fits.connect(show_smaller)
     controllers.attaching.refused.connect(show_told)

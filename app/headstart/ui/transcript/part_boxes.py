@@ -24,6 +24,7 @@ from headstart.core.chats.parts import (
     ImagePart,
     OtherPart,
     PassagePart,
+    SearchPart,
     ToolPart,
 )
 from headstart.core.chats.values import Message, Role
@@ -33,7 +34,7 @@ from headstart.ui.kit import theme
 from headstart.ui.kit.mirrored import across
 from headstart.ui.kit.pictures import fitted
 from headstart.ui.kit.tips import plain_tip
-from headstart.ui.source_words import passage_place
+from headstart.ui.source_words import passage_place, search_words
 from headstart.ui.wording import say
 
 GAP = 6
@@ -75,11 +76,11 @@ class PartBoxes:
             box.hide()
             box.deleteLater()
         passages = [part for part in others if isinstance(part, PassagePart)]
-        coverage = next((part for part in others if isinstance(part, CoveragePart)), None)
-        files = PassagePart | CoveragePart
+        about = next((one for one in others if isinstance(one, CoveragePart | SearchPart)), None)
+        files = PassagePart | CoveragePart | SearchPart
         self.boxes = [self._box(part) for part in others if not isinstance(part, files)]
-        if passages or coverage is not None:
-            box = PassagesBox(passages, coverage, self._parent, self._opens)
+        if passages or about is not None:
+            box = PassagesBox(passages, about, self._parent, self._opens)
             self.boxes.insert(0, box)
             box.show()
 
@@ -146,13 +147,13 @@ class _Box(QLabel):
 
 class PassagesBox(QLabel):
     """The passages that a question was given, in one line or several: each is a link to its
-    place. `coverage`: the documents that were read for them. `most`: the width in pixels that it
-    needs in one line."""
+    place. `about`: the search that found them, or the documents that were read for them. `most`:
+    the width in pixels that it needs in one line."""
 
     def __init__(
         self,
         parts: Sequence[PassagePart],
-        coverage: CoveragePart | None,
+        about: CoveragePart | SearchPart | None,
         parent: QWidget,
         opens: Open,
     ) -> None:
@@ -175,7 +176,7 @@ class PassagesBox(QLabel):
         ]
         if len(parts) > _MOST_PLACES:
             links.append(_quiet(say("transcript.more-places", count=len(parts) - _MOST_PLACES)))
-        head, tail = _words(coverage)
+        head, tail = _words(about)
         shown = [_quiet(head), " · ".join(links), _quiet(tail)]
         self.setText(" ".join(one for one in shown if one))
         places = [f"[{part.number}] {passage_place(part)}" for part in parts[:_MOST_PLACES]]
@@ -192,10 +193,12 @@ class PassagesBox(QLabel):
         self.setToolTip(plain_tip(shortened(tip, MOST_TIP)))
 
 
-def _words(coverage: CoveragePart | None) -> tuple[str, str]:
+def _words(coverage: CoveragePart | SearchPart | None) -> tuple[str, str]:
     """The words before and after the places of passages."""
     if coverage is None:
         return say("transcript.from-your-files"), ""
+    if isinstance(coverage, SearchPart):
+        return search_words(coverage)
     counts = {"read": coverage.read, "total": coverage.total, "found": coverage.found}
     code = "transcript.documents-read"
     if not coverage.found:

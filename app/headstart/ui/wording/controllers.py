@@ -6,10 +6,6 @@ WORDS: dict[str, str] = {
     "reading-documents": "{done} of {total:n document|documents} read · {name}",
     "reading-document-share": ("{done} of {total:n document|documents} read · {name}: {share:.0%}"),
     "documents-are-read": "All documents read",
-    "no-room-for-passages": (
-        "Passages were found, but the context has no room for them: begin a new chat, or choose a "
-        "larger context."
-    ),
     "starting-tools": "Starting tools: {names:list}",
     "waiting-for-you": "Waiting for you",
     "writing": "Writing…",

@@ -19,6 +19,10 @@ WORDS: dict[str, str] = {
     "unpin-name": "Take {name} out",
     "knowledge": "Knowledge",
     "no-knowledge": "none",
+    "doubtful": "Passages that only resemble a question",
+    "doubtful-ask": "Ask",
+    "doubtful-give": "Send them",
+    "doubtful-leave-out": "Leave them out",
     "search-in": "Search in {name}",
     "about-knowledge": (
         "For each question, passages are looked up in the folders and files that are on. "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
-    "nothing-in-files": "Nothing found in your files: the question was sent without passages.",
     "prompt-of-server": "{prompt} ({server})",
     "resource-of-server": "{resource} ({server})",
     "argument-about": "{name}: {about}",

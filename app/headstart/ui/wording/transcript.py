@@ -4,6 +4,16 @@ from __future__ import annotations
 
 WORDS: dict[str, str] = {
     "from-your-files": "From your files:",
+    "passages-given": "{count:n passage|passages} from {names:list}:",
+    "passages-resemble": "They only resemble the question.",
+    "searched": "Searched: {names:list}.",
+    "nothing-in-files": "Nothing found in your files: the question was sent without passages.",
+    "passages-left-out": "Passages that only resemble the question were left out, as you chose.",
+    "no-room-for-passages": (
+        "Passages were found, but the context has no room for them: begin a new chat, or choose a "
+        "larger context."
+    ),
+    "search-failed": "The question was sent without passages, because the search failed.",
     "documents-read": ("{read} of {total:n document|documents} read, {found} with an answer:"),
     "documents-read-none": "{read} of {total:n document|documents} read, none with an answer.",
     "documents-unread": "Not read: {names:list}.",

@@ -24,6 +24,16 @@ WORDS: dict[str, str] = {
     "left-out-no-text": "{count:n file|files} that could not be read",
     "passage-page": "{name}, page {page}",
     "passage-line": "{name}, line {line:,}",
+    "doubted-title": "Nothing certain was found",
+    "doubted": (
+        "In {names:list}, no passage clearly answers this question. "
+        "{count:n passage resembles|passages resemble} it:"
+    ),
+    "doubted-holds": (
+        "Your answer holds for this chat. Change it in the panel beside it, under Knowledge."
+    ),
+    "without-files": "Without files",
+    "send-with-these": "Send with {count:n passage|passages}",
     "coverage": "{read} of {total:n document|documents} read",
     "passage": "Passage {number}: {place}",
     "tool-servers": "Tool servers",
