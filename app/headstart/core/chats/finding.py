@@ -42,30 +42,52 @@ def pattern_of(query: str) -> re.Pattern[str] | None:
     words = [one for one in map(plain, query[:_LONGEST].split()) if one]
     if not words:
         return None
-    between = rf"{_MARKS}\s+{_MARKS}"
+    # an empty group: both words are one in the text, which may be camelCase
+    between = rf"(?:{_MARKS}\s+{_MARKS}|())"
     return re.compile(between.join(map(re.escape, words)), re.IGNORECASE)
 
 
 def spans_of(query: str, text: str) -> Iterator[tuple[int, int]]:
-    """Spans where a query matches a text, in code points; ignores case, width and accents."""
+    """Spans where a query matches a text, in code points; ignores case, width and accents. Two
+    words of the query may be the parts of one in camelCase."""
     pattern = pattern_of(query)
     if pattern is None:
         return
+    for begin, end, joints in _spans(pattern, text):
+        if all(_is_camel(text, joint) for joint in joints):
+            yield begin, end
+
+
+def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    """Spans of a pattern, and the places between words that the text writes as one."""
     if text.isascii() or not _has_other_ways(text):
-        yield from (found.span() for found in pattern.finditer(text))
+        yield from ((*found.span(), _joints(found)) for found in pattern.finditer(text))
         return
     if unicodedata.is_normalized("NFKC", text) and _NOT_ALONE.search(text) is None:
         one = text.lower().translate(_alone())
         if len(one) == len(text):
             # each letter has one in the plain form: the positions are the same
-            yield from (found.span() for found in pattern.finditer(one))
+            yield from ((*found.span(), _joints(found)) for found in pattern.finditer(one))
             return
     shown, places = plain_places(text)
     for found in pattern.finditer(shown):
         begin, end = places[found.start()], places[found.end() - 1]
         # include everything that the last character comes from
         end = next((place for place in places[found.end() :] if place > end), len(text))
-        yield begin, end
+        yield begin, end, tuple(places[joint] for joint in _joints(found))
+
+
+def _joints(found: re.Match[str]) -> tuple[int, ...]:
+    return tuple(found.start(n) for n in range(1, found.re.groups + 1) if found.start(n) >= 0)
+
+
+def _is_camel(text: str, place: int) -> bool:
+    """True between the words of readLine and of HTTPServer."""
+    before, after = text[place - 1 : place], text[place : place + 1]
+    small = text[place + 1 : place + 2].islower()
+    return after.isupper() and (
+        before.islower() or before.isdigit() or (before.isupper() and small)
+    )
 
 
 @functools.cache

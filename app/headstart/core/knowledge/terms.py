@@ -51,7 +51,8 @@ class Terms(Struct, frozen=True):
 
 def terms_of(question: str) -> Terms:
     """The words and the exact terms of a question in any language."""
-    text = question[:_LONGEST]
+    # signs in parts, as macOS writes file names, would be no pairs
+    text = unicodedata.normalize("NFC", question[:_LONGEST])
     exact: dict[str, None] = {}
     for found in _QUOTED.finditer(text):
         term = next(one for one in found.groups() if one).strip()
@@ -114,6 +115,9 @@ def _is_name(term: str) -> bool:
         return False
     if term.startswith("-"):
         return term[-1].isalnum()
+    # C++, F#
+    if term[0].isalpha() and term[-1] in "+#":
+        return True
     inside = term[1:-1]
     if "_" in term or any(sign in inside for sign in (".", "::", "@", "\\")):
         # “e.g.” names nothing
@@ -142,7 +146,8 @@ def _phrases(text: str) -> list[str]:
 
 def _one(word: str) -> str:
     tokens = _tokens(word)
-    return f'"{" ".join(tokens)}"' if tokens and (len(word) > 1 or word.isdigit()) else ""
+    told = len(word) > 1 or word.isdigit() or _SIGNS.fullmatch(word)
+    return f'"{" ".join(tokens)}"' if tokens and told else ""
 
 
 def _tokens(text: str) -> list[str]:

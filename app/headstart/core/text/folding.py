@@ -63,6 +63,8 @@ _CYRILLIC = re.compile(
 _ARTICLE = re.compile("(?:[\u0648\u0641\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=\\w{2})")
 # one-letter words that Hebrew joins to the next one: and, the, in, like, to, from, that
 _HEBREW_WORDS = re.compile("[\u05d5\u05d4\u05d1\u05db\u05dc\u05de\u05e9](?=\\w{3})")
+# half-width marks, and the parts of a Hangul syllable after its first one
+_JOINED = re.compile("[ﾞﾟ\u1160-\u11ff\ud7b0-\ud7fb]")
 _WORDS = re.compile(r"[^\s\x1e\x1f]+")
 # ASCII words, each once: matching again at every letter of a long run takes minutes
 _ASCII_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{4,100}(?![A-Za-z0-9])")
@@ -108,7 +110,7 @@ def plain_places(text: str) -> tuple[str, list[int]]:
     while at < len(text):
         end = at + 1
         # marks belong to the character before them, half-width ones too
-        while end < len(text) and (unicodedata.combining(text[end]) or text[end] in "ﾞﾟ"):
+        while end < len(text) and (unicodedata.combining(text[end]) or _JOINED.match(text[end])):
             end += 1
         found = plain(text[at:end])
         pieces.append(found)
