@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from headstart.assembly import App
-from headstart.chat.finding import MOST
+from headstart.chat.finding import _find as found
 from headstart.core.chats.parts import text_part
 from headstart.core.chats.search import Filters
 from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
@@ -71,7 +71,7 @@ async def search(app: App) -> dict[str, Any]:
 
 
 def _find(store: Store, query: str) -> None:
-    store.search.find(query, Filters(), MOST)
+    found(store, query, Filters(), quick=True)
 
 
 def _add(store: Store, reply: Message, chat: Chat | None) -> None:

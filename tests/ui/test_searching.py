@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -40,6 +42,11 @@ def rows(app: App) -> list[ResultRow]:
     return [row for row in found if row is not None]
 
 
+def title(row: ResultRow) -> str:
+    assert row.chat is not None
+    return row.chat.title
+
+
 async def search(app: App, query: str) -> list[ResultRow]:
     box = app.window.sidebar.search
     box.setFocus()
@@ -58,7 +65,7 @@ async def test_enter_goes_to_the_message_with_what_was_found_marked(running: Ope
         chat, messages = await store(app, "Animals", *texts)
         await store(app, "Rivers", "Name a river", "The Nile.")
         found = await search(app, "walr")
-        assert [(row.chat.title, row.message is not None) for row in found] == [
+        assert [(title(row), row.message is not None) for row in found] == [
             ("Animals", False), ("Animals", True),
         ]  # fmt: skip
         QTest.keyClick(app.window.sidebar.search, Qt.Key.Key_Return)
@@ -107,12 +114,13 @@ async def test_search_has_filters_and_says_where_nothing_is(running: OpenApp) ->
     async with running() as app:
         chat, _ = await store(app, "Code", "Write it", "```py\nx = 1  # walrus\n```")
         await store(app, "Words", "What is a walrus?", "An animal.")
-        assert {row.chat.title for row in await search(app, "walrus")} == {"Code", "Words"}
-        assert {row.chat.title for row in await search(app, "walrus has:code")} == {"Code"}
+        assert {title(row) for row in await search(app, "walrus")} == {"Code", "Words"}
+        assert {title(row) for row in await search(app, "walrus has:code")} == {"Code"}
         assert await search(app, "walrus nile") == []
-        assert {row.chat.title for row in await search(app, "wor")} == {"Words"}
+        assert {title(row) for row in await search(app, "wor")} == {"Words"}
         await app.services.chat_list.archive([chat.id], True)
         found = await search(app, "walrus has:code")
+        assert found[0].chat is not None
         assert found[0].chat.archived
         QTest.keyClick(app.window.sidebar.search, Qt.Key.Key_Escape)
         assert app.window.sidebar.results.isHidden()
@@ -125,7 +133,7 @@ async def test_private_chats_are_searched_while_they_are_open(running: OpenApp) 
         app.window.new_private_chat()
         await ask(app, "a secret walrus")
         found = await search(app, "walrus secret")
-        assert [row.chat.title for row in found] == ["A secret walrus"] * 2
+        assert [title(row) for row in found] == ["A secret walrus"] * 2
 
 
 @pytest.mark.parametrize("query", ["日本", "大阪"])
@@ -133,7 +141,7 @@ async def test_chinese_and_japanese_are_found(running: OpenApp, query: str) -> N
     async with running() as app:
         await store(app, "旅行", "日本の大阪へ行きます。", "いいですね。")
         found = await search(app, query)
-        assert [row.chat.title for row in found] == ["旅行", "旅行"]
+        assert [title(row) for row in found] == ["旅行", "旅行"]
         message = found[1].message
         assert message is not None
         ((begin, end),) = message.snippet.marks
@@ -167,7 +175,7 @@ async def test_words_of_an_index_that_is_being_made_come_by_themselves(
         box.insert("walrus")
         # nobody types anything more
         await until(lambda: [row for row in rows(app) if row.message is not None])
-        assert searching.nothing.isHidden()
+        await until(lambda: plain(searching.nothing.text()) == "1 chat, 1 message")
         assert len(await search(app, "penguin")) == 0
         assert "Nothing found" in plain(searching.nothing.text())
 
@@ -195,5 +203,62 @@ async def test_an_index_that_cannot_be_made_is_not_waited_for(
         )
         # titles are found without it
         box.setText("animals")
-        await until(lambda: [row.chat.title for row in rows(app)] == ["Animals"])
-        await until(searching.nothing.isHidden)
+        await until(lambda: [title(row) for row in rows(app)] == ["Animals"])
+        await until(lambda: plain(searching.nothing.text()) == "1 chat")
+
+
+async def test_a_long_chat_hides_no_other_and_its_places_come_on_demand(running: OpenApp) -> None:
+    async with running() as app:
+        for number in range(7):
+            await store(app, f"Garden {number}", "What about **compost**?", "It needs air.")
+        await store(app, "Long", *[f"compost, day {number}" for number in range(150)])
+        found = await search(app, "compost")
+        chats = [row for row in found if row.message is None and not row.more]
+        assert len(chats) == 8
+        assert plain(app.window.sidebar.searching.nothing.text()) == "8 chats, 157 messages"
+        snippets = [row.message.snippet.text for row in found if row.message is not None]
+        assert not [one for one in snippets if "*" in one]
+        results = app.window.sidebar.results
+        more = next(number for number, row in enumerate(found) if row.more)
+        assert found[more].shown == "and 147 more messages"
+        shown = len(found)
+        results.setCurrentIndex(results.results.index(more))
+        QTest.keyClick(results, Qt.Key.Key_Return)
+        await until(lambda: len(rows(app)) == shown + 20)
+        assert [row.shown for row in rows(app) if row.more] == ["and 127 more messages"]
+        # the row that was chosen is the first of the new ones
+        assert results.currentIndex().row() == more
+
+
+async def test_files_are_found_beside_chats(running: OpenApp, tmp_path: Path) -> None:
+    folder = tmp_path / "garden"
+    folder.mkdir()
+    (folder / "heap.md").write_text("# Heap\n\nThe **compost** heap stands behind the shed.\n")
+    async with running() as app:
+        app.controllers.knowledge.add(str(folder))
+        await app.controllers.settle()
+        await app.services.knowledge.knowledge.indexing.settled()
+        await store(app, "Garden", "What about compost?", "It needs air.")
+        await search(app, "compost")
+        await until(lambda: any(row.passage for row in rows(app)))
+        found = rows(app)
+        assert [row.shown for row in found if row.chat is None and row.passage is None] == [
+            "In your files",
+            "All results in files…",
+        ]
+        (passage,) = [row for row in found if row.passage is not None]
+        assert passage.shown.endswith("The compost heap stands behind the shed.")
+        results = app.window.sidebar.results
+        results.clicked.emit(results.results.index(found.index(passage)))
+        window = app.window.knowledge.passage
+        assert window is not None
+        await until(lambda: "compost" in window.marked)
+        window.reject()
+        results.clicked.emit(results.results.index(len(found) - 1))
+        sheet = app.window.knowledge.search
+        assert sheet is not None
+        assert sheet.field.text() == "compost"
+        await until(lambda: sheet.list.count() == 1)
+        # filters are of chats
+        sheet.reject()
+        assert not any(row.passage for row in await search(app, "compost has:code"))

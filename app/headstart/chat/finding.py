@@ -8,20 +8,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 
 from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, IndexChanged, What
 from headstart.chat.databases import Databases
 from headstart.core.chats.finding import FoundInChat
-from headstart.core.chats.search import FoundChat, SearchHit, parsed
+from headstart.core.chats.search import (
+    ChatMatches,
+    Filters,
+    FoundChat,
+    FoundChats,
+    SearchHit,
+    in_order,
+    parsed,
+)
+from headstart.core.chats.values import now_ms
 from headstart.core.errors import EnvironmentProblem
 from headstart.storage.worker import Storage, Store
 
 log = logging.getLogger(__name__)
 
-# messages fetched for one search, and messages shown per chat
-MOST, EACH = 120, 4
+# places shown at first: of a chat, in chats; and those fetched then for one
+EACH, SHOWN, MORE = 3, 40, 20
+# matching parts that are looked at first; where there are more, all are counted after these are
+# shown
+LATEST = 120
 # seconds after the start, and between two slices of the index
 FIRST_SECONDS, PAUSE_SECONDS = 4.0, 0.05
 # seconds until the write-ahead log is tried again
@@ -48,20 +61,27 @@ class Finding:
         self._build_soon(FIRST_SECONDS)
         self._background.run(self._merge_owed(self._databases.on_disk))
 
-    async def find(self, query: str) -> list[FoundChat]:
-        """Chats with all words of a query in their title or in one message; the query may contain
-        filters (`core.chats.search`). Title matches come first."""
+    async def find(self, query: str, quick: bool = False) -> FoundChats:
+        """All chats with all words of a query in their title or in one message, best first; the
+        query may contain filters (`core.chats.search`). `quick`: where many messages match, only
+        the latest ones are looked at."""
         words, filters = parsed(query)
         if not words.strip() and not filters.any:
-            return []
+            return FoundChats()
+        found = [
+            await storage.run(lambda store: _find(store, words, filters, quick))
+            for storage in self._databases.all()
+        ]
+        chats = tuple(chat for one in found for chat in one.chats)
+        return FoundChats(chats, all(one.whole for one in found))
 
-        def look(store: Store) -> list[FoundChat]:
-            found = store.search.find(words, filters, MOST)
-            titles = store.search.titles(words) if words.strip() and not filters.any else []
-            chats = store.search.chats([*titles, *(one.chat_id for one in found)])
-            return _grouped(titles, found, chats)
-
-        return [chat for storage in self._databases.all() for chat in await storage.run(look)]
+    async def places(self, query: str, chat_id: str, begin: int) -> list[SearchHit]:
+        """Further messages of a chat with all words of a query: `MORE` from the number `begin`
+        on, the latest first."""
+        words, filters = parsed(query)
+        return await self._databases.run(
+            chat_id, lambda store: store.search.places(words, filters, chat_id, begin, MORE)
+        )
 
     async def is_whole(self) -> bool:
         """True if the index covers all messages; else the missing ones are added at once, and
@@ -154,16 +174,38 @@ class Finding:
             await asyncio.sleep(min(0.2, max(0.0, end - loop.time())))
 
 
-def _grouped(
-    titles: list[str], found: list[SearchHit], chats: dict[str, tuple[str, int, bool]]
-) -> list[FoundChat]:
-    by_chat: dict[str, list[SearchHit]] = {one: [] for one in titles}
-    for one in found:
-        by_chat.setdefault(one.chat_id, []).append(one)
-    return [
-        FoundChat(
-            chat_id, *chats[chat_id], messages=tuple(inside[:EACH]), more=max(0, len(inside) - EACH)
-        )
-        for chat_id, inside in by_chat.items()
-        if chat_id in chats
-    ]
+def _find(store: Store, words: str, filters: Filters, quick: bool) -> FoundChats:
+    """On the storage thread."""
+    search = store.search
+    titles = search.titles(words) if words.strip() and not filters.any else []
+    hits = search.find(words, filters, LATEST + 1)
+    whole = len(hits) <= LATEST
+    if whole or quick:
+        latest = hits[:LATEST] if not whole else hits
+        hits = list({hit.message_id: hit for hit in reversed(latest)}.values())[::-1]
+        matches = _chats_of(hits)
+    else:
+        matches = search.matches(words, filters, EACH)
+    matching = {one.chat_id for one in matches}
+    matches += [ChatMatches(one, 0) for one in titles if one not in matching]
+    chats = search.chats(one.chat_id for one in matches)
+    used = [(one, chats[one.chat_id][1]) for one in matches if one.chat_id in chats]
+    ordered = in_order(used, titles, now_ms())
+    if not whole and not quick:
+        hits = search.hits(words, [part for one in ordered[:SHOWN] for part in one.parts])
+    places: dict[str, list[SearchHit]] = {}
+    for hit in hits:
+        places.setdefault(hit.chat_id, []).append(hit)
+    found = []
+    for one in ordered:
+        shown = tuple(places.get(one.chat_id, ())[:EACH])
+        found.append(FoundChat(one.chat_id, *chats[one.chat_id], shown, one.messages - len(shown)))
+    return FoundChats(tuple(found), whole or not quick)
+
+
+def _chats_of(hits: Iterable[SearchHit]) -> list[ChatMatches]:
+    """The chats of hits, one for each message."""
+    counts: dict[str, int] = {}
+    for hit in hits:
+        counts[hit.chat_id] = counts.get(hit.chat_id, 0) + 1
+    return [ChatMatches(chat_id, count) for chat_id, count in counts.items()]

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
+from msgspec import Struct
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.core.chats.bounds import moment_of
 from headstart.core.chats.finding import spans_of
-from headstart.core.chats.search import Filters, SearchHit, Snippet
+from headstart.core.chats.search import ChatMatches, Filters, SearchHit, Snippet
+from headstart.core.chats.snippets import without_signs
 from headstart.core.text.folding import match_of, plain, unfolded
 from headstart.storage.tables.definitions import chats
 from headstart.storage.tables.search import CREATE, LEFT, TABLE, is_of_this_make
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # texts added at once (a slice of some 10 ms), and pages merged at once
 _SLICE, _MERGE = 100, 60
@@ -45,18 +49,42 @@ class SearchTable:
     def find(self, query: str, filters: Filters, limit: int) -> list[SearchHit]:
         """Messages with all words of a query, the latest first, at most `limit`; searches listed
         and archived chats."""
+        return self._safely(lambda connection: _latest(connection, query, filters, limit))
+
+    def matches(self, query: str, filters: Filters, each: int) -> list[ChatMatches]:
+        """All chats with a message that has all words of a query, with the latest `each` of its
+        matching parts, at most one of a message."""
+        return self._safely(lambda connection: _matches(connection, query, filters, each))
+
+    def hits(self, query: str, parts: Sequence[int]) -> list[SearchHit]:
+        """The messages of matching parts, in their order."""
+        return self._safely(lambda connection: _hits(connection, query, parts))
+
+    def places(
+        self, query: str, filters: Filters, chat_id: str, begin: int, most: int
+    ) -> list[SearchHit]:
+        """Messages of a chat with all words of a query, the latest first: `most` from the number
+        `begin` on."""
+
+        def look(connection: Connection) -> list[SearchHit]:
+            parts = _parts_in(connection, query, filters, chat_id, begin, most)
+            return _hits(connection, query, parts)
+
+        return self._safely(look)
+
+    def _safely(self, look: Callable[[Connection], T]) -> T:
         try:
             with self._engine.connect() as connection:
-                return self._find(connection, query, filters, limit)
+                return look(connection)
         except SQLAlchemyError as error:
             # the index only copies existing texts: it can always be rebuilt
             log.warning("the index of words is made again: %s", type(error).__name__)
             self.make_again()
             with self._engine.connect() as connection:
-                return self._find(connection, query, filters, limit)
+                return look(connection)
 
     def titles(self, query: str) -> list[str]:
-        """Chats with all words in their title, the last used first."""
+        """All chats with all words in their title, the last used first."""
         words = plain(query.replace('"', " ")).split()
         if not words:
             return []
@@ -66,7 +94,7 @@ class SearchTable:
             found = connection.scalars(
                 text(
                     f"SELECT id FROM chats WHERE deleted_at IS NULL AND {' AND '.join(like)}"
-                    " ORDER BY updated_at DESC LIMIT 100"
+                    " ORDER BY updated_at DESC"
                 ),
                 values,
             )
@@ -149,46 +177,126 @@ class SearchTable:
             for statement in (*_DROP, *CREATE):
                 connection.exec_driver_sql(statement)
 
-    def _find(
-        self, connection: Connection, query: str, filters: Filters, limit: int
-    ) -> list[SearchHit]:
+
+_JOINED = " JOIN messages m ON m.id = p.message_id JOIN chats c ON c.id = m.chat_id"
+
+
+class _Wanted(Struct, frozen=True):
+    """The matching parts `p` of a search with their messages `m` and chats `c`: the clauses FROM
+    and WHERE, the part's number in the index, and their values."""
+
+    source: str
+    where: str
+    part: str
+    values: dict[str, object]
+
+    @classmethod
+    def of(cls, query: str, filters: Filters) -> _Wanted | None:
+        """None for a search without words and filters."""
         match = match_of(query)
         wanted, values = _conditions(filters)
         if match:
-            snippet = f"snippet({TABLE}, 0, '{_FROM}', '{_TO}', '…', {_TOKENS})"
-            begins = f"substr(p.text, 1, {_BEGINNING})"
-            source = f"{TABLE} JOIN parts p ON p.rowid = {TABLE}.rowid"
+            source, part = f"{TABLE} JOIN parts p ON p.rowid = {TABLE}.rowid", f"{TABLE}.rowid"
             wanted.insert(0, f"{TABLE} MATCH :match")
             values["match"] = match
-            order = f"{TABLE}.rowid"
         elif filters.any:
             # no words: use the filters alone
-            snippet, source, order = "substr(p.text, 1, 160)", "parts p", "p.rowid"
-            begins = "''"
+            source, part = "parts p", "p.rowid"
             wanted.insert(0, "p.kind IN ('text', 'file')")
         else:
-            return []
-        rows = connection.execute(
-            text(
-                f"SELECT m.id, m.chat_id, m.role, m.created_at, p.kind, {snippet} AS piece,"
-                f" {begins} AS begins"
-                f" FROM {source} JOIN messages m ON m.id = p.message_id"
-                f" JOIN chats c ON c.id = m.chat_id WHERE {' AND '.join(wanted)}"
-                f" ORDER BY {order} DESC LIMIT :limit"
-            ),
-            values | {"limit": limit},
+            return None
+        return cls(source + _JOINED, " AND ".join(wanted), part, values)
+
+
+def _latest(connection: Connection, query: str, filters: Filters, limit: int) -> list[SearchHit]:
+    wanted = _Wanted.of(query, filters)
+    if wanted is None:
+        return []
+    tail = f"ORDER BY {wanted.part} DESC LIMIT :limit"
+    return list(_shown(connection, query, wanted, tail, {"limit": limit}).values())
+
+
+def _matches(connection: Connection, query: str, filters: Filters, each: int) -> list[ChatMatches]:
+    wanted = _Wanted.of(query, filters)
+    if wanted is None:
+        return []
+    rows = connection.execute(
+        text(
+            f"WITH hits AS (SELECT m.chat_id AS chat_id, max({wanted.part}) AS part"
+            f" FROM {wanted.source} WHERE {wanted.where} GROUP BY m.id),"
+            " placed AS (SELECT chat_id, part, count(*) OVER (PARTITION BY chat_id) AS messages,"
+            " row_number() OVER (PARTITION BY chat_id ORDER BY part DESC) AS place FROM hits)"
+            " SELECT chat_id, part, messages FROM placed WHERE place <= :each"
+            " ORDER BY chat_id, place"
+        ),
+        wanted.values | {"each": each},
+    )
+    counts: dict[str, int] = {}
+    parts: dict[str, list[int]] = {}
+    for row in rows:
+        counts[row.chat_id] = row.messages
+        parts.setdefault(row.chat_id, []).append(row.part)
+    return [ChatMatches(one, count, tuple(parts[one])) for one, count in counts.items()]
+
+
+def _parts_in(
+    connection: Connection, query: str, filters: Filters, chat_id: str, begin: int, most: int
+) -> list[int]:
+    wanted = _Wanted.of(query, filters)
+    if wanted is None:
+        return []
+    inside = (
+        f"{wanted.part} IN (SELECT o.rowid FROM messages n JOIN parts o ON o.message_id = n.id"
+        " WHERE n.chat_id = :chat)"
+    )
+    found = connection.scalars(
+        text(
+            f"SELECT max({wanted.part}) AS part FROM {wanted.source} WHERE {wanted.where}"
+            f" AND {inside} GROUP BY m.id ORDER BY part DESC LIMIT :most OFFSET :begin"
+        ),
+        wanted.values | {"chat": chat_id, "most": most, "begin": begin},
+    )
+    return list(found)
+
+
+def _hits(connection: Connection, query: str, parts: Sequence[int]) -> list[SearchHit]:
+    # parts that matched are known: their chats and filters are not looked at again
+    wanted = _Wanted.of(query, Filters()) or _Wanted(f"parts p{_JOINED}", "TRUE", "p.rowid", {})
+    if not parts:
+        return []
+    numbers = ", ".join(str(int(one)) for one in parts)
+    # the plus keeps SQLite from matching once for each of them
+    found = _shown(connection, query, wanted, f"AND +{wanted.part} IN ({numbers})", {})
+    return [found[one] for one in parts if one in found]
+
+
+def _shown(
+    connection: Connection, query: str, wanted: _Wanted, tail: str, values: dict[str, object]
+) -> dict[int, SearchHit]:
+    """Hits with their snippets by the numbers of their parts, in the order of the rows."""
+    snippet, begins = "substr(p.text, 1, 160)", "''"
+    if "match" in wanted.values:
+        snippet = f"snippet({TABLE}, 0, '{_FROM}', '{_TO}', '…', {_TOKENS})"
+        begins = f"substr(p.text, 1, {_BEGINNING})"
+    rows = connection.execute(
+        text(
+            f"SELECT {wanted.part} AS number, m.id, m.chat_id, m.role, m.created_at, p.kind,"
+            f" {snippet} AS piece, {begins} AS begins"
+            f" FROM {wanted.source} WHERE {wanted.where} {tail}"
+        ),
+        wanted.values | values,
+    )
+    return {
+        row.number: SearchHit(
+            row.chat_id,
+            row.id,
+            row.role,
+            moment_of(row.created_at),
+            without_signs(_snippet(row.piece) or _around(query, row.begins)),
+            row.kind,
         )
-        return [
-            SearchHit(
-                row.chat_id,
-                row.id,
-                row.role,
-                moment_of(row.created_at),
-                _snippet(row.piece) or _around(query, row.begins),
-                row.kind,
-            )
-            for row in rows
-        ]
+        for row in rows
+    }
 
 
 def _conditions(filters: Filters) -> tuple[list[str], dict[str, object]]:
@@ -229,7 +337,7 @@ def _around(query: str, text: str) -> Snippet:
     at = max(0, min(spans, default=(0, 0))[0] - _AROUND)
     piece = text[at : at + 4 * _AROUND]
     marks = sorted((begin - at, end - at) for begin, end in spans if end - at <= len(piece))
-    return Snippet(" ".join(piece.split("\n")), tuple(marks))
+    return Snippet(piece, tuple(marks))
 
 
 def _snippet(piece: str) -> Snippet | None:
@@ -244,7 +352,6 @@ def _snippet(piece: str) -> Snippet | None:
         elif one == _TO:
             marks.append((begin, at))
         else:
-            one = " ".join(one.split("\n"))
             words.append(one)
             at += len(one)
     return Snippet("".join(words), tuple(marks))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from headstart.core.chats.parts import PassagePart, SearchOutcome, SearchPart
+from headstart.core.chats.search import Snippet
+from headstart.core.chats.snippets import without_signs
 from headstart.core.chats.values import now_ms
-from headstart.core.knowledge.values import SourceState
+from headstart.core.knowledge.terms import terms_of
+from headstart.core.knowledge.values import KnowledgeHit, SourceState
+from headstart.core.text.folding import plain
 from headstart.core.text.shown import isolated, shortened
 from headstart.core.told import from_stored
 from headstart.ui.wording import say
 
+# characters of a passage in a list, and of them before the first word of the query
+_SNIPPET, _BEFORE = 220, 60
 # the words for the reasons of `knowledge.scan.LeftOut`, and for files that were read in vain
 _LEFT_OUT = {
     "hidden": "window.left-out-hidden",
@@ -80,3 +86,32 @@ def search_words(part: SearchPart) -> tuple[str, str]:
     words = say(_WITHOUT.get(part.outcome, "transcript.nothing-in-files"))
     reason = "" if said is None else said.text
     return " ".join(filter(None, (words, reason, say("transcript.searched", names=names)))), ""
+
+
+def part_of(hit: KnowledgeHit) -> PassagePart:
+    """The passage of a hit, outside of any chat."""
+    place, lead = hit.place, len(hit.text) - len(hit.text.lstrip())
+    return PassagePart(
+        0,
+        place.name,
+        hit.text.strip(),
+        place.source,
+        place.path,
+        place.digest,
+        place.start + lead,
+        place.start + len(hit.text.rstrip()),
+        place.page,
+        place.line,
+        hit.heading,
+    )
+
+
+def snippet_of(query: str, text: str) -> str:
+    """The part of a passage with the first of the query's words, in one line."""
+    line = " ".join(without_signs(Snippet(text)).text.split())
+    shown = plain(line)
+    words = [one.strip('"') for one in terms_of(query).words]
+    places = [at for at in (shown.find(word) for word in words if len(word) > 3) if at >= 0]
+    at = max(0, min(places, default=0) - _BEFORE)
+    begin = line.find(" ", at) + 1 if at else 0
+    return ("…" if begin else "") + shortened(line[begin:], _SNIPPET)

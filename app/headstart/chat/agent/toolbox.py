@@ -110,7 +110,7 @@ class Toolbox:
         # a private chat's text goes nowhere else
         found = [
             one
-            for one in await self._finding.find(words)
+            for one in (await self._finding.find(words)).chats
             if not self._databases.is_private(one.chat_id)
         ]
         if not found:

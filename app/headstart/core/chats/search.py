@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -43,6 +45,14 @@ class SearchHit(Struct, frozen=True):
     kind: str = "text"
 
 
+class ChatMatches(Struct, frozen=True):
+    """Matches in one chat: the number of its messages with one, and the parts with the latest."""
+
+    chat_id: str
+    messages: int
+    parts: tuple[int, ...] = ()
+
+
 class FoundChat(Struct, frozen=True):
     """Results in one chat: in its title, or in messages, the latest first."""
 
@@ -53,6 +63,45 @@ class FoundChat(Struct, frozen=True):
     messages: tuple[SearchHit, ...]
     # number of further messages that match
     more: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of messages that match."""
+        return len(self.messages) + self.more
+
+
+class FoundChats(Struct, frozen=True):
+    """All chats with the words of a search, best first. `whole`: False if only the latest messages
+    were looked at."""
+
+    chats: tuple[FoundChat, ...] = ()
+    whole: bool = True
+
+    @property
+    def messages(self) -> int:
+        """Number of messages that match, in all chats."""
+        return sum(one.count for one in self.chats)
+
+
+# days after which a match counts half as much beside one of today
+_FADES = 180.0
+
+
+def in_order(
+    found: Iterable[tuple[ChatMatches, int]], titles: Sequence[str], now: int
+) -> list[ChatMatches]:
+    """Chats best first, each with the moment of its last use (milliseconds, as `now`): those with
+    the words in their title before the others; then those with more matches, where recent ones
+    count more."""
+    first = {chat_id: place for place, chat_id in enumerate(titles)}
+
+    def rank(one: tuple[ChatMatches, int]) -> tuple[int, float]:
+        matches, used_at = one
+        days = max(0, now - used_at) / 86_400_000
+        score = math.log2(1 + matches.messages) * (0.5 + 0.5 * 0.5 ** (days / _FADES))
+        return first.get(matches.chat_id, len(first)), -score
+
+    return [matches for matches, _ in sorted(found, key=rank)]
 
 
 # "model:qwen has:code" and so on; a value with spaces is quoted

@@ -13,17 +13,21 @@ from headstart.chat.knowledge.knowledge import LOOK_SECONDS, FolderSize
 from headstart.chat.knowledge.making import KnowledgeWork
 from headstart.chat.knowledge.searching import KnowledgeFound
 from headstart.chat.knowledge.survey import SurveyPlan
+from headstart.core.chats.search import parsed
 from headstart.core.chats.values import Chat
 from headstart.core.knowledge.values import SourceState
 from headstart.ui.controllers.passages import PassagesController
 from headstart.ui.controllers.pinning import PinningController
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
+from headstart.ui.source_words import part_of, snippet_of
 
 # progress is shown at most this often, and typing is looked up after a pause of this length
 _SHOWN_MS, _TYPED_MS = 400, 120
 # hits of a search without a model
 MOST_HITS = 40
+# passages beside chats in their search
+MOST_GLANCED = 5
 
 
 class KnowledgeState(Struct, frozen=True):
@@ -41,6 +45,8 @@ class KnowledgeController(QObject):
     large_found = Signal(FolderSize)
     # the query and what was found
     found = Signal(str, KnowledgeFound)
+    # a query of the search of chats, and the best passages of files for it with their snippets
+    glanced = Signal(str, list)
     # the cost of a question to every document of the open chat
     survey_planned = Signal(SurveyPlan)
     # the sources that the open chat's questions are answered from
@@ -56,7 +62,7 @@ class KnowledgeController(QObject):
         self.pinning = PinningController(work.pinning, open_chat, tasks)
         self._open = open_chat
         self._tasks = tasks
-        self._serial = 0
+        self._serial = self._glances = 0
         self._query = ""
         self._due = QTimer(self, singleShot=True, interval=_SHOWN_MS)
         self._due.timeout.connect(self.list)
@@ -117,6 +123,14 @@ class KnowledgeController(QObject):
         self._query = query
         self._typing.start()
 
+    def glance(self, query: str) -> None:
+        """Search the files for what is looked for in the chats; `glanced` follows."""
+        self._glances += 1
+        if self._knowledge.sources and query.strip() and not parsed(query)[1].any:
+            self._tasks.spawn(self._glance(query, self._glances))
+        else:
+            self.glanced.emit(query, [])
+
     def plan_survey(self) -> None:
         """Find the documents of the open chat; `survey_planned` follows."""
         self._tasks.spawn(self._plan_survey(self._open.chat))
@@ -175,6 +189,12 @@ class KnowledgeController(QObject):
                 return
             if not by_meaning or found.meant:
                 self.found.emit(query, found)
+
+    async def _glance(self, query: str, serial: int) -> None:
+        found = await self._knowledge.searching.find(query, limit=MOST_GLANCED, by_meaning=False)
+        if serial == self._glances:
+            shown = [(part_of(hit), snippet_of(query, hit.text)) for hit in found.hits]
+            self.glanced.emit(query, shown)
 
     async def _plan_survey(self, chat: Chat) -> None:
         self.survey_planned.emit(await self._surveying.plan(chat))

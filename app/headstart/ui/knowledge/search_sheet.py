@@ -16,18 +16,13 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.knowledge.searching import KnowledgeFound
 from headstart.core.chats.parts import PassagePart
-from headstart.core.knowledge.terms import terms_of
 from headstart.core.knowledge.values import KnowledgeHit
-from headstart.core.text.folding import plain
 from headstart.core.text.shown import isolated, shortened
 from headstart.ui.kit.fields import clearable
 from headstart.ui.kit.hints import set_hint
 from headstart.ui.kit.sheet import Sheet
-from headstart.ui.source_words import passage_place
+from headstart.ui.source_words import part_of, passage_place, snippet_of
 from headstart.ui.wording import say
-
-# characters of a passage in the list, and of them before the first word of the query
-_SNIPPET, _BEFORE = 220, 60
 
 
 class FileSearchSheet(Sheet):
@@ -95,7 +90,7 @@ class FileSearchSheet(Sheet):
     def _line(self, query: str, hit: KnowledgeHit) -> str:
         place = passage_place(part_of(hit))
         head = f"{place} · {hit.heading}" if hit.heading else place
-        return f"{isolated(shortened(head, 120))}\n{isolated(_snippet(query, hit.text))}"
+        return f"{isolated(shortened(head, 120))}\n{isolated(snippet_of(query, hit.text))}"
 
     def _on_text(self, text: str) -> None:
         self.wanted.emit(text)
@@ -123,32 +118,3 @@ class FileSearchSheet(Sheet):
                 self._open()
                 return True
         return super().eventFilter(watched, event)
-
-
-def part_of(hit: KnowledgeHit) -> PassagePart:
-    """The passage of a hit, outside of any chat."""
-    place, lead = hit.place, len(hit.text) - len(hit.text.lstrip())
-    return PassagePart(
-        0,
-        place.name,
-        hit.text.strip(),
-        place.source,
-        place.path,
-        place.digest,
-        place.start + lead,
-        place.start + len(hit.text.rstrip()),
-        place.page,
-        place.line,
-        hit.heading,
-    )
-
-
-def _snippet(query: str, text: str) -> str:
-    """The part of a passage with the first of the query's words, in one line."""
-    line = " ".join(text.split())
-    shown = plain(line)
-    words = [one.strip('"') for one in terms_of(query).words]
-    places = [at for at in (shown.find(word) for word in words if len(word) > 3) if at >= 0]
-    at = max(0, min(places, default=0) - _BEFORE)
-    begin = line.find(" ", at) + 1 if at else 0
-    return ("…" if begin else "") + shortened(line[begin:], _SNIPPET)

@@ -74,12 +74,16 @@ class KnowledgeOpener(QObject):
         self._knowledge.passages.read(part)
         window.want_page()
 
-    def open_search(self) -> None:
+    def open_search(self, query: str = "") -> None:
+        """Search all files; `query`: what is looked for at first."""
         sheet = self.search = FileSearchSheet(self._parent)
         sheet.wanted.connect(self._knowledge.find)
         sheet.opened.connect(self.open_passage)
         sheet.asked.connect(self._ask)
         sheet.open()
+        if query:
+            sheet.field.setText(query)
+            self._knowledge.find(query)
 
     def ask_every(self, question: str) -> None:
         """Show the documents that a question would be asked, and the cost."""

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from headstart.chat.models import ModelList
-from headstart.core.chats.search import FoundChat
+from headstart.core.chats.search import FoundChats
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.kit.keys import key_text
 from headstart.ui.settings.form import SettingEntry as Setting
@@ -105,6 +105,6 @@ class PaletteOpener(QObject):
     def _on_models(self, models: ModelList) -> None:
         self._models = models
 
-    def _on_found(self, query: str, found: list[FoundChat]) -> None:
+    def _on_found(self, query: str, found: FoundChats) -> None:
         if self.palette is not None:
-            self.palette.set_messages(query, found, self._window.open_message)
+            self.palette.set_messages(query, found.chats, self._window.open_message)

@@ -67,6 +67,10 @@ def _connect(window: MainWindow, controllers: Controllers, preferences: Preferen
     window.sidebar.chat_chosen.connect(window.open_chat)
     window.sidebar.results.chat_chosen.connect(window.open_chat)
     window.sidebar.results.message_chosen.connect(window.open_message)
+    window.sidebar.results.passage_chosen.connect(window.knowledge.open_passage)
+    window.sidebar.results.all_files_chosen.connect(
+        lambda: window.knowledge.open_search(window.sidebar.search.text())
+    )
     window.sidebar.view.dragged.connect(window.transfer.drag)
     window.sidebar.view.folder_dragged.connect(window.transfer.drag_folder)
     window.sidebar.move_requested.connect(window.order.move)

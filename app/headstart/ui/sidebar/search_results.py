@@ -1,11 +1,12 @@
-"""Search results of all chats as a list: a line per chat, and below it the messages with the
-matches marked."""
+"""Search results as a list: a line per chat with the number of its messages that match, below it
+the latest of them with the matches marked, and below all chats the best passages of files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import (
     QAbstractListModel,
     QPointF,
@@ -26,6 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from headstart.core.chats.parts import PassagePart
 from headstart.core.chats.search import FoundChat, SearchHit
 from headstart.core.text.shown import isolated
 from headstart.core.text.units import spans_in_units, units
@@ -36,6 +38,7 @@ from headstart.ui.kit.row_ground import paint_ground
 from headstart.ui.kit.typed import is_typed
 from headstart.ui.kit.when import when_text
 from headstart.ui.sidebar.chat_list import Index
+from headstart.ui.source_words import passage_place
 from headstart.ui.wording import say
 
 _ROW = int(Qt.ItemDataRole.UserRole)
@@ -50,26 +53,72 @@ _LINES = 2
 
 
 class ResultRow(Struct, frozen=True):
-    """A chat, one of its messages, or the number of further ones."""
+    """A chat, one of its messages, the number of further ones, the heading over files, a passage
+    of a file, or the way to all of them."""
 
-    chat: FoundChat
+    chat: FoundChat | None = None
     message: SearchHit | None = None
     more: int = 0
+    passage: PassagePart | None = None
+    snippet: str = ""
+    words: str = ""
+    all_files: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The row in words."""
+        if self.passage is not None:
+            return f"{passage_place(self.passage)}: {self.snippet}"
+        if self.message is not None:
+            return self.message.snippet.text
+        if self.chat is None:
+            return self.words
+        if self.more:
+            only = not self.chat.messages
+            return say("sidebar.count-messages" if only else "sidebar.and-count", count=self.more)
+        return self.chat.title
 
 
 class SearchResultsModel(QAbstractListModel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: list[ResultRow] = []
+        self._chats: list[FoundChat] = []
+        self._passages: list[tuple[PassagePart, str]] = []
 
     def set_found(self, found: Sequence[FoundChat]) -> None:
+        self._chats = list(found)
+        self._show()
+
+    def add_places(self, chat_id: str, messages: Sequence[SearchHit]) -> None:
+        """Add further messages to those of a chat, after them."""
+        for number, chat in enumerate(self._chats):
+            if chat.chat_id == chat_id and chat.more:
+                shown = (*chat.messages, *messages)
+                # what was deleted meanwhile is not found any more
+                more = max(0, chat.more - len(messages)) if messages else 0
+                self._chats[number] = replace(chat, messages=shown, more=more)
+        self._show()
+
+    def set_passages(self, found: Sequence[tuple[PassagePart, str]]) -> None:
+        """Set the best passages of files, each with its snippet."""
+        self._passages = list(found)
+        self._show()
+
+    def _show(self) -> None:
         self.beginResetModel()
         self._rows = []
-        for chat in found:
+        for chat in self._chats:
             self._rows.append(ResultRow(chat))
             self._rows += [ResultRow(chat, message) for message in chat.messages]
             if chat.more:
                 self._rows.append(ResultRow(chat, more=chat.more))
+        if self._passages:
+            self._rows.append(ResultRow(words=say("sidebar.in-your-files")))
+            self._rows += [
+                ResultRow(passage=passage, snippet=snippet) for passage, snippet in self._passages
+            ]
+            self._rows.append(ResultRow(words=say("sidebar.all-in-files"), all_files=True))
         self.endResetModel()
 
     def row(self, index: Index) -> ResultRow | None:
@@ -85,18 +134,16 @@ class SearchResultsModel(QAbstractListModel):
         if role == _ROW:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            if row.more:
-                return _more(row.more)
-            return row.chat.title if row.message is None else row.message.snippet.text
+            return row.shown
         return None
 
 
 class SearchResultsDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row = index.data(_ROW)
-        if row.message is not None:
+        if row.message is not None or row.passage is not None:
             return QSize(200, theme.px(16 * _LINES + 14))
-        return QSize(200, theme.px(24 if row.more else 40))
+        return QSize(200, theme.px(24 if row.more or row.all_files else 40))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: ResultRow = index.data(_ROW)
@@ -106,10 +153,15 @@ class SearchResultsDelegate(QStyledItemDelegate):
         paint_ground(painter, option.rect, option.state)
         if row.message is not None:
             _paint_message(painter, area.adjusted(16, 5, -8, -3), row.message)
-        elif row.more:
-            _paint_line(painter, area.adjusted(16, 0, -8, 0), _more(row.more), colours.quiet)
-        else:
+        elif row.passage is not None:
+            head = f"{isolated(passage_place(row.passage))}: "
+            _paint_excerpt(painter, area.adjusted(16, 5, -8, -3), head, row.snippet, ())
+        elif row.more or row.all_files:
+            _paint_line(painter, area.adjusted(16, 0, -8, 0), row.shown, colours.accent_text)
+        elif row.chat is not None:
             _paint_chat(painter, area.adjusted(8, 10, -8, 0), row.chat)
+        else:
+            _paint_line(painter, area.adjusted(8, 10, -8, 0), row.shown, colours.quiet)
         painter.restore()
 
 
@@ -118,6 +170,10 @@ class ResultsView(QListView):
 
     chat_chosen = Signal(str)
     message_chosen = Signal(str, str, str)
+    # further messages of a chat, from a number on
+    places_wanted = Signal(str, int)
+    passage_chosen = Signal(PassagePart)
+    all_files_chosen = Signal()
     # up from the first line
     left = Signal()
     entered = Signal()  # a result was clicked
@@ -143,6 +199,13 @@ class ResultsView(QListView):
         self.results.set_found(found)
         self.scrollToTop()
 
+    def add_places(self, chat_id: str, messages: Sequence[SearchHit]) -> None:
+        """Add further messages of a chat below those that are shown."""
+        row, top = self.currentIndex().row(), self.verticalScrollBar().value()
+        self.results.add_places(chat_id, messages)
+        self.setCurrentIndex(self.results.index(row))
+        self.verticalScrollBar().setValue(top)
+
     def choose_first(self) -> None:
         """Choose the first message found, or the first chat."""
         for number in (1, 0):
@@ -167,21 +230,26 @@ class ResultsView(QListView):
         row = self.results.row(index)
         if row is None:
             return
-        if row.message is None:
+        if row.passage is not None:
+            self.passage_chosen.emit(row.passage)
+        elif row.all_files:
+            self.all_files_chosen.emit()
+        elif row.chat is not None and row.more:
+            self.places_wanted.emit(row.chat.chat_id, len(row.chat.messages))
+        elif row.chat is not None and row.message is None:
             self.chat_chosen.emit(row.chat.chat_id)
+        if row.chat is None or row.message is None:
             return
         text, marks = row.message.snippet.text, row.message.snippet.marks
         found = text[marks[0][0] : marks[0][1]] if marks else ""
         self.message_chosen.emit(row.chat.chat_id, row.message.message_id, found)
 
 
-def _more(count: int) -> str:
-    return say("sidebar.and-count", count=count)
-
-
 def _paint_chat(painter: QPainter, area: QRect, chat: FoundChat) -> None:
     colours = theme.current()
     when = when_text(chat.updated_at)
+    if chat.count:
+        when = say("sidebar.count-when", count=chat.count, when=when)
     if chat.archived:
         when = say("sidebar.archived-when", when=when)
     small = theme.text_font(theme.SMALL_SIZE)
@@ -204,14 +272,21 @@ def _paint_line(
 
 
 def _paint_message(painter: QPainter, area: QRect, message: SearchHit) -> None:
-    """Paint the author and the snippet in two lines, with matches in the accent colour."""
-    colours = theme.current()
+    """Paint the author and the snippet."""
     who = _WHO.get("file" if message.kind == "file" else message.role, "")
     head = f"{say(who) if who else ''}: "
-    words = isolated(message.snippet.text)
+    _paint_excerpt(painter, area, head, message.snippet.text, message.snippet.marks)
+
+
+def _paint_excerpt(
+    painter: QPainter, area: QRect, head: str, shown: str, marks: Sequence[tuple[int, int]]
+) -> None:
+    """Paint a place and an excerpt in two lines, with matches in the accent colour."""
+    colours = theme.current()
+    words = isolated(shown)
     text = head + words
     # a direction mark may precede the text
-    begins = units(head) + words.index(message.snippet.text)
+    begins = units(head) + words.index(shown)
     layout = QTextLayout(text, theme.text_font(theme.SMALL_SIZE))
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -221,9 +296,7 @@ def _paint_message(painter: QPainter, area: QRect, message: SearchHit) -> None:
             _range(0, units(head), colours.ink),
             *(
                 _range(begins + begin, end - begin, colours.accent_text, marked=True)
-                for begin, end, _ in spans_in_units(
-                    message.snippet.text, ((*mark, None) for mark in message.snippet.marks)
-                )
+                for begin, end, _ in spans_in_units(shown, ((*mark, None) for mark in marks))
             ),
         ]
     )

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QLabel, QListView, QWidget
 
-from headstart.core.chats.search import FoundChat
+from headstart.core.chats.parts import PassagePart
+from headstart.core.chats.search import FoundChats, SearchHit
 from headstart.ui.sidebar.search_box import SearchBox
 from headstart.ui.sidebar.search_results import ResultsView
 from headstart.ui.wording import say
@@ -46,16 +47,41 @@ class Searching:
     def active(self) -> bool:
         return not self.results.isHidden()
 
-    def set_found(self, query: str, found: Sequence[FoundChat], whole: bool = True) -> None:
+    def set_found(self, query: str, found: FoundChats, whole: bool = True) -> None:
         """Show the results of a query, unless the query has changed. `whole`: False while some
         messages are not searched yet."""
         if query == self.box.text():
-            self.results.set_found(found)
-            self.nothing.setText(say(_NOTHING) if whole else say(_GOING_ON))
-            self.nothing.setVisible(not found or not whole)
-            if self._enter_wanted and (found or whole):
+            self.results.set_found(found.chats)
+            self._tell(found, whole)
+            if self._enter_wanted and (found.chats or whole):
                 self._enter_wanted = False
                 self.results.choose_first()
+
+    def add_places(self, query: str, chat_id: str, messages: Sequence[SearchHit]) -> None:
+        """Show further messages of a chat."""
+        if query == self.box.text():
+            self.results.add_places(chat_id, messages)
+
+    def set_passages(self, query: str, found: Sequence[tuple[PassagePart, str]]) -> None:
+        """Show the best passages of files, each with its snippet."""
+        if query == self.box.text():
+            self.results.results.set_passages(found)
+            self.nothing.setVisible(self.nothing.isVisible() and not self._found_nothing(found))
+
+    def _found_nothing(self, passages: Sequence[object]) -> bool:
+        """True if only files have something."""
+        return bool(passages) and self.nothing.text() == say(_NOTHING)
+
+    def _tell(self, found: FoundChats, whole: bool) -> None:
+        if not whole:
+            words = say(_GOING_ON)
+        elif not found.chats:
+            words = say(_NOTHING)
+        else:
+            code = "sidebar.found-chats" if found.messages else "sidebar.found-titles"
+            words = say(code, chats=len(found.chats), messages=found.messages)
+        self.nothing.setText(words)
+        self.nothing.show()
 
     def leave(self) -> bool:
         """Leave the search and show the chats, if the search has the focus; True if it was left."""
@@ -75,6 +101,7 @@ class Searching:
         else:
             self.nothing.hide()
             self.results.set_found([])
+            self.results.results.set_passages([])
         self._changed()
 
     def _enter(self) -> None:

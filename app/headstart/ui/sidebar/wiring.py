@@ -43,6 +43,13 @@ def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> N
     sidebar.search.names = lambda: _names(sidebar.model.summaries(), controllers.models.name_of)
     sidebar.search_requested.connect(controllers.finding.find)
     controllers.finding.found.connect(sidebar.searching.set_found)
+    places = controllers.finding.find_places
+    sidebar.results.places_wanted.connect(
+        lambda chat_id, begin: places(sidebar.search.text(), chat_id, begin)
+    )
+    controllers.finding.places_found.connect(sidebar.searching.add_places)
+    sidebar.search_requested.connect(controllers.knowledge.glance)
+    controllers.knowledge.glanced.connect(sidebar.searching.set_passages)
     controllers.branch.chat_shown.connect(lambda chat, *_: sidebar.show_current(chat.id))
     controllers.branch.stayed.connect(sidebar.show_current)
 
