@@ -297,3 +297,26 @@ async def test_a_private_chats_document_is_in_memory_only(running: OpenApp, tmp_
     left = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
     assert b"elephant" not in left
     assert b"secret.md" not in left
+
+
+async def test_the_index_leaves_the_last_of_the_disk_to_chats(
+    running: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("The pump holds twenty litres.\n")
+    async with running() as app:
+        knowledge = app.services.knowledge.knowledge
+        with monkeypatch.context() as full:
+            full.setattr("headstart.storage.knowledge.index.DISK_RESERVE", 1 << 60)
+            knowledge.add(str(folder))
+            await knowledge.indexing.settled()
+        (state,) = await knowledge.states()
+        assert state.problem is not None
+        assert state.problem.code == "knowledge-no-room"
+        assert state.files == 0
+        knowledge.look()
+        await knowledge.indexing.settled()
+        (state,) = await knowledge.states()
+        assert state.problem is None
+        assert state.files == 1

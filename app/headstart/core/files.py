@@ -25,6 +25,9 @@ _LONGEST_WRITING = 3600.0
 _PRIVATE = 0o077
 # other users can write there, or new files get the folder's group
 _SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
+# bytes of a disk that are left to chats, settings and other programs: what can wait, or be made
+# again, is written above it only
+DISK_RESERVE = 512 << 20
 # the user's umask for new files; it can only be read by setting it, so that is done once, before
 # there are threads
 _user = os.umask(_PRIVATE)

@@ -187,6 +187,7 @@ class Indexing:
         for stamp in plan.read:
             if self._stopped:
                 return
+            await self._index.check_room()
             place = os.fsdecode(stamp.path)
             await asyncio.to_thread(self._beginnings.at, BegunKind.FOLDER, source, place)
             await self._file(source, stamp, now, self._reader)

@@ -189,6 +189,7 @@ class Meaning:
                     await asyncio.sleep(_PAUSE)
                 (vector,) = await self._vectors(model, [recipe.passage + piece.text], recipe)
                 rows.append((piece.digest, vector))
+            await self._index.check_room()
             await self._index.write(partial(_add, embedder, rows))
             self._broadcast.tell(KnowledgeChanged(""))
 

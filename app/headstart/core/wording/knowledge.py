@@ -15,6 +15,13 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} has changed or cannot be found, and its text is no longer indexed: it is left out.",
         "Pin it again in the panel beside the chat, under Knowledge.",
     ),
+    "knowledge-no-room": (
+        (
+            "The index of your files waits: {free:size} of the disk are free, and {least:size} are "
+            "left to chats and settings."
+        ),
+        "Make room on the disk. The index goes on by itself.",
+    ),
     "passages-doubtful": (
         "No passage of your files clearly answers this question.",
         "Choose whether those that resemble it go with it.",

@@ -19,7 +19,7 @@ from pathlib import Path
 import xxhash
 from msgspec import Struct
 
-from headstart.core.files import shared_folder
+from headstart.core.files import DISK_RESERVE, shared_folder
 from headstart.core.hub.downloads import RemoteFile
 from headstart.core.told import Told, told
 from headstart.hub.downloads.checksum import Checksum
@@ -29,8 +29,6 @@ from headstart.hub.downloads.source import DownloadProblem, DownloadSource, Rang
 
 log = logging.getLogger(__name__)
 
-# bytes left free on the disk for everything else
-RESERVE = 512 << 20
 # seconds between checks of the disk, and between writes of the list of pieces
 _LOOK, _SAVE = 0.5, 0.5
 # bytes after which a connection counts as good, so that the wait for a retry is short again
@@ -51,7 +49,7 @@ class TransferTiming(Struct, frozen=True):
     least: float = 16 << 10
     # a piece of the file, in bytes
     piece: int = PIECE
-    reserve: int = RESERVE
+    reserve: int = DISK_RESERVE
 
 
 class Stop:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import DISK_RESERVE
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -83,6 +85,15 @@ class KnowledgeIndex:
             return 0 if self._path is None else self._path.stat().st_size
         except OSError:
             return 0
+
+    async def check_room(self) -> None:
+        """Raise EnvironmentProblem if what is left of the disk is for chats and settings."""
+        place = self._place()
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        free = (await asyncio.to_thread(shutil.disk_usage, place)).free
+        if free < DISK_RESERVE:
+            raise EnvironmentProblem("knowledge-no-room", least=DISK_RESERVE, free=free)
 
     async def write(self, call: Callable[[IndexWriter], T]) -> T:
         """Run `call` on the writing thread."""
