@@ -17,6 +17,7 @@ from headstart.storage.search import SearchTable
 from headstart.ui.sidebar.search_results import ResultRow
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
+from tests.support.knowledge_window import picture
 from tests.support.plain import plain
 
 
@@ -248,6 +249,7 @@ async def test_files_are_found_beside_chats(running: OpenApp, tmp_path: Path) ->
         ]
         (passage,) = [row for row in found if row.passage is not None]
         assert passage.shown.endswith("The compost heap stands behind the shed.")
+        await picture(app, "searched")
         results = app.window.sidebar.results
         results.clicked.emit(results.results.index(found.index(passage)))
         window = app.window.knowledge.passage

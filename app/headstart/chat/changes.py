@@ -205,6 +205,13 @@ class KnowledgeChanged(Struct, frozen=True):
     source: str
 
 
+class OutboxChanged(Struct, frozen=True):
+    """Other writes wait for the disk now: their number, and why."""
+
+    count: int
+    problem: Told | None = None
+
+
 class HeldChanged(Struct, frozen=True):
     """Something that begins by itself is held back, or not any more."""
 
@@ -249,6 +256,7 @@ Change = (
     | ToolServersChanged
     | KnowledgeChanged
     | HeldChanged
+    | OutboxChanged
     | ToolQuestion
     | ToolQuestionGone
 )

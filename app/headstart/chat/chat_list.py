@@ -76,8 +76,12 @@ class ChatList:
 
     async def move(self, chat_ids: Sequence[str], folder: str) -> None:
         """Move chats into a folder; "" for none."""
-        await self._databases.on_disk.run(lambda store: store.chats.move(chat_ids, folder))
-        self._tell_all(chat_ids, What.FOLDER)
+
+        async def write() -> None:
+            await self._databases.on_disk.run(lambda store: store.chats.move(chat_ids, folder))
+            self._tell_all(chat_ids, What.FOLDER)
+
+        await self._databases.outbox.save((What.FOLDER.value, *chat_ids), write)
 
     async def set_tags(self, chat_id: str, tags: Sequence[str]) -> None:
         clean = dict.fromkeys(" ".join(tag.split()) for tag in tags)
@@ -93,9 +97,13 @@ class ChatList:
 
     async def archive(self, chat_ids: Sequence[str], archived: bool) -> None:
         """Take chats off the list, to be found by search and in the archive; or put them back."""
-        for storage in self._databases.all():
-            await storage.run(lambda store: store.chats.archive(chat_ids, archived))
-        self._tell_all(chat_ids, What.ARCHIVED)
+
+        async def write() -> None:
+            for storage in self._databases.all():
+                await storage.run(lambda store: store.chats.archive(chat_ids, archived))
+            self._tell_all(chat_ids, What.ARCHIVED)
+
+        await self._databases.outbox.save((What.ARCHIVED.value, *chat_ids), write)
 
     async def set_unseen(self, chat_id: str, unseen: bool) -> None:
         """Mark a chat whose reply the user has not seen yet, or clear the mark."""

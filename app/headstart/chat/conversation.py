@@ -68,6 +68,7 @@ class Conversation:
         on every document of the chat, each read whole."""
         async with self._replies.starting:
             self._replies.check_free(chat_id)
+            await self._databases.outbox.try_now()
             chat = await self._branches.chat(chat_id)
             if chat is None:
                 raise EnvironmentProblem("chat-gone")
@@ -153,6 +154,8 @@ class Conversation:
     async def _find(self, chat_id: str, message_id: str) -> tuple[Chat, list[Message], Message]:
         """The chat, the messages before a message of its branch, and the message."""
         self._replies.check_free(chat_id)
+        # a reply that waits for the disk comes before what follows it
+        await self._databases.outbox.try_now()
         chat = await self._branches.chat(chat_id)
         branch = await self._branches.whole(chat_id)
         at = next((index for index, item in enumerate(branch) if item.id == message_id), None)

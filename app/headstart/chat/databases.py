@@ -13,8 +13,10 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, What
+from headstart.chat.outbox import Outbox
 from headstart.core.chats.values import Chat, ChatDraft, ChatSummary, Folder, TrashedChat, new_id
 from headstart.storage.worker import Storage, Store
 
@@ -25,7 +27,11 @@ class Databases:
     """The databases. The private one is created with the first private chat and dies with the
     program."""
 
-    def __init__(self, storage: Storage, broadcast: Broadcast) -> None:
+    def __init__(
+        self, storage: Storage, broadcast: Broadcast, outbox: Outbox | None = None
+    ) -> None:
+        """Without an outbox (in unrelated tests) there is one that nothing closes."""
+        self.outbox = outbox or Outbox(Background(), broadcast)
         self._storage = storage
         self._broadcast = broadcast
         self._private: Storage | None = None
@@ -133,9 +139,13 @@ class Databases:
         return await self.of(chat_id).run(call)
 
     async def change(self, chat_id: str, what: What, call: Callable[[Store], object]) -> None:
-        """Change a chat's row, and announce it."""
-        await self.run(chat_id, call)
-        self.tell(chat_id, what)
+        """Change a chat's row, and announce it; kept in memory where the disk refuses."""
+
+        async def write() -> None:
+            await self.run(chat_id, call)
+            self.tell(chat_id, what)
+
+        await self.outbox.save((what.value, chat_id), write)
 
     def tell(self, chat_id: str, what: What) -> None:
         self._broadcast.tell(ChatChanged(chat_id, what))

@@ -3,7 +3,7 @@ the event loop's thread."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from headstart.chat.databases import Databases
 from headstart.core.chats.values import Folder
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings.schema import ChatOptions
+from headstart.storage.worker import Store
 
 # characters of a name; longer ones are cut
 _LONGEST = 120
@@ -35,8 +36,7 @@ class Folders:
         """Make a folder; return its path. Raises EnvironmentProblem if the name is taken."""
         path = "/".join(filter(None, (inside, clean_name(name))))
         await self._check_free(path)
-        await self._databases.on_disk.run(lambda store: store.folders.save(Folder(path)))
-        self._broadcast.tell(FoldersChanged())
+        await self._write("make", path, lambda store: store.folders.save(Folder(path)))
         return path
 
     async def rename(self, path: str, name: str) -> str:
@@ -58,12 +58,10 @@ class Folders:
 
     async def remove(self, path: str) -> None:
         """Remove the folder only: its chats move to the parent folder."""
-        await self._databases.on_disk.run(lambda store: store.folders.remove(path))
-        self._tell()
+        await self._write("remove", path, lambda store: store.folders.remove(path), chats=True)
 
     async def set_order(self, paths: Sequence[str]) -> None:
-        await self._databases.on_disk.run(lambda store: store.folders.set_order(list(paths)))
-        self._broadcast.tell(FoldersChanged())
+        await self._write("order", "", lambda store: store.folders.set_order(list(paths)))
 
     async def fold(self, path: str, folded: bool) -> None:
         await self._save(replace(await self.get(path), folded=folded))
@@ -73,20 +71,28 @@ class Folders:
         await self._save(replace(await self.get(path), options=options, model=model))
 
     async def _save(self, folder: Folder) -> None:
-        await self._databases.on_disk.run(lambda store: store.folders.save(folder))
-        self._broadcast.tell(FoldersChanged())
+        await self._write("save", folder.path, lambda store: store.folders.save(folder))
 
     async def _move(self, path: str, now: str) -> None:
-        await self._databases.on_disk.run(lambda store: store.folders.rename(path, now))
-        self._tell()
+        await self._write("rename", path, lambda store: store.folders.rename(path, now), chats=True)
 
     async def _check_free(self, path: str) -> None:
         if any(folder.path.casefold() == path.casefold() for folder in await self.all()):
             raise EnvironmentProblem("folder-there", name=path.rpartition("/")[2])
 
-    def _tell(self) -> None:
-        self._broadcast.tell(FoldersChanged())
-        self._broadcast.tell(ChatsChanged())
+    async def _write(
+        self, what: str, path: str, call: Callable[[Store], object], chats: bool = False
+    ) -> None:
+        """Change the folders; `chats`: those in them as well. Kept in memory where the disk
+        refuses."""
+
+        async def write() -> None:
+            await self._databases.on_disk.run(call)
+            self._broadcast.tell(FoldersChanged())
+            if chats:
+                self._broadcast.tell(ChatsChanged())
+
+        await self._databases.outbox.save(("folder", what, path), write)
 
 
 def clean_name(name: str) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from headstart.chat.outbox import Key, Write
+from headstart.core.errors import EnvironmentProblem, NotWritten
 from headstart.core.settings.schema import Settings, changed
 from headstart.core.settings.state import WindowState
-from headstart.core.told import Told, told
 from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.adapters.state_file import StateFile
 
@@ -48,7 +49,9 @@ class Preferences:
         self._listeners: list[tuple[Callable[[Settings], None], tuple[str, ...]]] = []
         # one thread, so that an earlier save never overwrites a later one
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="settings")
-        self._on_error: Callable[[Told], None] = lambda _problem: None
+        self._keep_refused: Callable[[Key, Write, EnvironmentProblem], None] = (
+            lambda _key, _write, _problem: None
+        )
         if state_file is not None and state_file.is_new and state != WindowState():
             # older versions kept the state in the settings file, whose next save drops it
             self._keep(state)
@@ -62,7 +65,7 @@ class Preferences:
         for listener, sections in list(self._listeners):
             if not sections or any(getattr(new, one) != getattr(old, one) for one in sections):
                 listener(new)
-        self._writer.submit(self._save, new, asyncio.get_running_loop())
+        self._submit("settings", lambda: self._file.save(new))
         return new
 
     def listen(self, listener: Callable[[Settings], None], *sections: str) -> None:
@@ -70,29 +73,63 @@ class Preferences:
         none is named."""
         self._listeners.append((listener, sections))
 
-    def on_error(self, show: Callable[[Told], None]) -> None:
-        self._on_error = show
+    def keep_with(self, keep: Callable[[Key, Write, EnvironmentProblem], None]) -> None:
+        """Call `keep` with what could not be saved, the write that saves it as it is then, and
+        why."""
+        self._keep_refused = keep
+
+    async def settle(self) -> None:
+        """Wait for the saves so far, and until what they were refused is kept."""
+        await asyncio.wrap_future(self._writer.submit(lambda: None))
+        await asyncio.sleep(0)
 
     def close(self) -> None:
         """Wait for the last save."""
         self._writer.shutdown(wait=True)
 
     def _keep(self, state: WindowState) -> None:
-        if self._state_file is not None:
-            self._writer.submit(_save_state, self._state_file, state)
+        file = self._state_file
+        if file is not None:
+            self._submit("state", lambda: file.save(state))
 
-    def _save(self, settings: Settings, loop: asyncio.AbstractEventLoop) -> None:
+    def _submit(self, what: str, save: Callable[[], object]) -> None:
+        loop = _running_loop()
+
+        def run() -> None:
+            try:
+                save()
+            except OSError as error:
+                log.warning("%s could not be saved: %s", what, error)
+                if loop is not None and not loop.is_closed():
+                    loop.call_soon_threadsafe(self._refused, what, _problem(error))
+
+        self._writer.submit(run)
+
+    def _refused(self, what: str, problem: NotWritten) -> None:
+        self._keep_refused((what,), lambda: self._save_again(what), problem)
+
+    async def _save_again(self, what: str) -> None:
+        """Save the settings or the window's state as they are now. Raises NotWritten."""
+        settings, state, file = self.current, self.state.current, self._state_file
+
+        def save() -> None:
+            if what == "settings":
+                self._file.save(settings)
+            elif file is not None:
+                file.save(state)
+
         try:
-            self._file.save(settings)
+            await asyncio.wrap_future(self._writer.submit(save))
         except OSError as error:
-            log.warning("settings could not be saved: %s", error)
-            problem = told("settings-not-saved", error=error.strerror or error)
-            loop.call_soon_threadsafe(self._on_error, problem)
+            raise _problem(error) from error
 
 
-def _save_state(file: StateFile, state: WindowState) -> None:
+def _running_loop() -> asyncio.AbstractEventLoop | None:
     try:
-        file.save(state)
-    except OSError as error:
-        # the user is told of a full disk when text is at stake
-        log.warning("the state of the window could not be saved: %s", error)
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _problem(error: OSError) -> NotWritten:
+    return NotWritten("settings-not-saved", error=error.strerror or error)

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from headstart.chat.background import Background
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ReplyEnded, ReplyEvent, Trouble
+from headstart.chat.changes import BranchChanged, ReplyEnded, ReplyEvent, Trouble
 from headstart.chat.databases import Databases
 from headstart.chat.reply import Reply, ReplyStream
-from headstart.core.chats.values import Message, MessageStatus
-from headstart.core.errors import EnvironmentProblem
+from headstart.core.chats.values import Message
+from headstart.core.errors import EnvironmentProblem, NotWritten
 from headstart.core.told import about
 
 log = logging.getLogger(__name__)
@@ -83,13 +83,19 @@ class Replies:
     async def _drive(self, reply: Reply) -> None:
         try:
             await reply.run()
+        except NotWritten as problem:
+            log.warning("a reply is stored later: %s", problem)
+            await self._show_unsaved(reply, problem)
+            self._keep(reply, problem)
         except EnvironmentProblem as problem:
             log.error("a reply could not be stored: %s", problem)
+            self._broadcast.tell(Trouble(about("reply-not-saved", problem.told)))
             await self._show_unsaved(reply, problem)
         except Exception as error:
             # our bug: the reply still ends, and reports it
             log.exception("a reply could not be stored")
             fault = EnvironmentProblem("text-not-storable", kind=type(error).__name__)
+            self._broadcast.tell(Trouble(about("reply-not-saved", fault.told)))
             await self._show_unsaved(reply, fault)
         finally:
             self._running.pop(reply.chat_id, None)
@@ -99,16 +105,25 @@ class Replies:
                     one.set_result(None)
             self._broadcast.tell(ReplyEnded(reply.chat_id, reply.message_id))
 
+    def _keep(self, reply: Reply, problem: EnvironmentProblem) -> None:
+        """Store a reply once the disk takes it."""
+
+        async def write() -> None:
+            await reply.store()
+            self._branches.end_unsaved(reply.message_id)
+            self._broadcast.tell(BranchChanged(reply.chat_id))
+
+        self._databases.outbox.keep(("reply", reply.message_id), write, problem)
+
     async def _show_unsaved(self, reply: Reply, problem: EnvironmentProblem) -> None:
         """Keep an unstored reply on the screen, to be copied; the journal lacks only its end."""
-        self._broadcast.tell(Trouble(about("reply-not-saved", problem.told)))
         message = await self._branches.message(reply.chat_id, reply.message_id)
         if message is not None:
             self._branches.show_unsaved(
                 replace(
                     message,
                     parts=reply.parts,
-                    status=MessageStatus.STOPPED,
+                    status=reply.status,
                     error=about("not-saved-yet", problem.told).text,
                 )
             )

@@ -73,11 +73,18 @@ class Reply:
         self._stream = stream
         self._tell = tell
         self.last: GenerationEvent | None = None
+        # its end, as it is stored
+        self._end: tuple[MessageStatus, TurnStats | None, str | None] | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """The reply so far, including the parts it continues."""
         return joined([*self.before, *parts_of(self.written, self.message_id)])
+
+    @property
+    def status(self) -> MessageStatus:
+        """Status of the reply, which has ended."""
+        return MessageStatus.STOPPED if self._end is None else self._end[0]
 
     def stop(self) -> None:
         self._stream.cancel()
@@ -119,21 +126,27 @@ class Reply:
     async def _finish(
         self, status: MessageStatus, stats: TurnStats | None, error: str | None
     ) -> None:
-        parts, message_id = self.parts, self.message_id
         if error is not None and self.before and not self.written:
             # the continuation failed, the existing reply did not
             status = MessageStatus.STOPPED
+        self._end = status, stats, error
         for pause in (*STORE_AGAIN, None):
             try:
-                await self._storage.run(
-                    lambda store: store.messages.finish(message_id, parts, status, stats, error)
-                )
+                await self.store()
             except EnvironmentProblem:
                 if pause is None:
                     raise
                 await asyncio.sleep(pause)
             else:
                 return
+
+    async def store(self) -> None:
+        """Store the whole reply, which has ended. Raises EnvironmentProblem."""
+        assert self._end is not None
+        parts, message_id, (status, stats, error) = self.parts, self.message_id, self._end
+        await self._storage.run(
+            lambda store: store.messages.finish(message_id, parts, status, stats, error)
+        )
 
     async def _journal_forever(self) -> None:
         while True:

@@ -35,6 +35,7 @@ from headstart.chat.library.downloads import Downloads
 from headstart.chat.library.hub import Hub
 from headstart.chat.library.installed import Installed
 from headstart.chat.models import Models
+from headstart.chat.outbox import Outbox
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
@@ -96,6 +97,7 @@ class Services(Struct, frozen=True):
     reporting: Reporting
     serving: Serving
     beginnings: Beginnings
+    outbox: Outbox
     ending: Ending
 
 
@@ -124,6 +126,8 @@ class Ending:
         await services.knowledge.close()
         await services.mirror.write_now()
         await self._background.close(STOP_SECONDS)
+        await services.preferences.settle()
+        await self._databases.outbox.close()
         await asyncio.to_thread(self._runner.close)
         await asyncio.to_thread(self._session.close)
         await services.beginnings.close()
@@ -180,7 +184,9 @@ def make_services(
     weights = weights or ModelLocations(Hub(keychain, preferences))
     broadcast = Broadcast()
     background = Background(Beginnings(weights.beginnings, broadcast, preferences.current))
-    databases = Databases(storage, broadcast)
+    outbox = Outbox(background, broadcast)
+    preferences.keep_with(outbox.keep)
+    databases = Databases(storage, broadcast, outbox)
     branches = Branches(databases, broadcast)
     replies = Replies(databases, branches, broadcast, background)
     session = RemoteSession(keychain.get)
@@ -237,5 +243,6 @@ def make_services(
         reporting=Reporting(weights.log, preferences),
         serving=make_serving(weights.door, runner, keychain, (models, local), parts),
         beginnings=background.beginnings,
+        outbox=outbox,
         ending=Ending(databases, background, runner, session),
     )

@@ -26,4 +26,7 @@ class UnsentTexts:
         if self._databases.is_private(unsent.chat_id):
             return
         value = replace(unsent, begun=self._databases.begun(unsent.chat_id))
-        await self._databases.on_disk.run(lambda store: store.unsent.save(value))
+        storage = self._databases.on_disk
+        await self._databases.outbox.save(
+            ("unsent", unsent.chat_id), lambda: storage.run(lambda store: store.unsent.save(value))
+        )

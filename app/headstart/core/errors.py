@@ -61,6 +61,10 @@ class DatabaseProblem(EnvironmentProblem):
     """The chat database cannot be opened; nothing in it has been changed."""
 
 
+class NotWritten(DatabaseProblem):
+    """A disk or another program refused a write, which may succeed later."""
+
+
 # messages of the C library, the loader and Python's threads (which need memory for stacks)
 _NO_MEMORY = (
     "Cannot allocate memory",

@@ -25,7 +25,14 @@ from headstart.core.wording.settings import SETTINGS
 from headstart.extraction.kinds import BEGINNINGS, MEMBERS
 
 APP = Path(__file__).parents[3] / "app" / "headstart"
-MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "DownloadProblem"}
+MAKERS = {
+    "told",
+    "EnvironmentProblem",
+    "ModelProblem",
+    "DatabaseProblem",
+    "NotWritten",
+    "DownloadProblem",
+}
 MAKERS |= {"ServerProblem", "ImportProblem", "WeightsLost", "say"}
 # a line of an import's report: where, the code, its facts
 SKIP = "skip"

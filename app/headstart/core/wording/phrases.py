@@ -6,18 +6,15 @@ from __future__ import annotations
 DATABASE: dict[str, tuple[str, str]] = {
     "disk-full": (
         "the disk is full",
-        "Free some space on the disk, then start Headstart again.",
+        "Free some space on the disk.",
     ),
     "disk-failed": (
         "the disk reported an error",
-        "Check the disk and its connection, then start Headstart again.",
+        "Check the disk and its connection.",
     ),
     "file-not-writable": (
         "it cannot be written to",
-        (
-            "Check that the folder may be written to, or choose another one with --home, then "
-            "start Headstart again."
-        ),
+        ("Check that the folder may be written to, or choose another one with --home."),
     ),
     "file-unreachable": (
         "its folder or file cannot be opened",

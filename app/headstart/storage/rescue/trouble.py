@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from enum import Enum
 
-from headstart.core.errors import DatabaseProblem
+from headstart.core.errors import DatabaseProblem, NotWritten
 
 
 class DatabaseTrouble(Enum):
@@ -82,4 +82,7 @@ def is_database_error(error: BaseException) -> bool:
 
 def problem_of(error: BaseException) -> DatabaseProblem:
     """`error` as a message for the user."""
-    return DatabaseProblem("database-failed", reason=trouble_of(error).value)
+    trouble = trouble_of(error)
+    if trouble in (*CANNOT_WRITE, DatabaseTrouble.BUSY):
+        return NotWritten("database-failed", reason=trouble.value)
+    return DatabaseProblem("database-failed", reason=trouble.value)

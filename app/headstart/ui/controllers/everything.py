@@ -25,6 +25,7 @@ from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.knowledge import KnowledgeController
 from headstart.ui.controllers.model_list import ModelListController
 from headstart.ui.controllers.models import ModelsController
+from headstart.ui.controllers.outbox import OutboxController
 from headstart.ui.controllers.pictures import PicturesController
 from headstart.ui.controllers.prefixes import PrefixesController
 from headstart.ui.controllers.queue import QueueController
@@ -80,6 +81,7 @@ class Controllers(Struct, frozen=True):
     knowledge: KnowledgeController
     server: ServerController
     beginnings: BeginningsController
+    outbox: OutboxController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -163,6 +165,7 @@ def make_controllers(services: Services) -> Controllers:
         knowledge=KnowledgeController(services.knowledge, open_chat, tasks, broadcast),
         server=ServerController(services.serving, tasks, broadcast),
         beginnings=BeginningsController(services.beginnings, broadcast),
+        outbox=OutboxController(services.outbox, tasks, broadcast),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

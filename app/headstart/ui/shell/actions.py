@@ -152,7 +152,7 @@ def _of_views(window: MainWindow) -> tuple[Command, ...]:
         Command("view.light", use("light"), "palette"),
         Command("view.system", use("system"), "palette"),
         Command("app.settings", window.settings.open, "settings", "Ctrl+,"),
-        Command("app.quit", window.close, keys="Ctrl+Q", always=True)
+        Command("app.quit", window.leave, keys="Ctrl+Q", always=True)
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from headstart.ui.composer.opener import AttachmentOpener
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector.wiring import SizesOpener
 from headstart.ui.kit.accessible import install
+from headstart.ui.kit.asking import DangerQuestion
 from headstart.ui.kit.composing import KeepsWords
 from headstart.ui.kit.focus_ring import FocusRing
 from headstart.ui.kit.sheet import sheet_over
@@ -43,6 +44,8 @@ class MainWindow(Shell):
     closing = Signal()
     # True: the program is to start once more after its end
     starts_again = False
+    # the user was asked, and closes it all the same
+    _loses = False
 
     def __init__(self, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__(controllers, preferences)
@@ -137,7 +140,30 @@ class MainWindow(Shell):
         self.starts_again = True
         self.close()
 
+    def leave(self) -> None:
+        """Close the window; the user is asked first if the disk still refuses something."""
+        if not self.unsaved.count:
+            self.close()
+            return
+
+        def lose() -> None:
+            self._loses = True
+            self.close()
+
+        count = self.unsaved.count
+        DangerQuestion(
+            self,
+            say("shell.close-unsaved", count=count),
+            self.unsaved.label.text(),
+            say("shell.close-anyway"),
+            say("shell.stay"),
+        ).ask(lose)
+
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.unsaved.count and event.spontaneous() and not self._loses:
+            event.ignore()
+            self.leave()
+            return
         self.inspector.flush()
         self.pages.flush()
         self.remember()

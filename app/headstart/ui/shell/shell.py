@@ -26,6 +26,7 @@ from headstart.ui.shell.note_line import NoteLine
 from headstart.ui.shell.notices import Banner, Toast
 from headstart.ui.shell.pages import Pages
 from headstart.ui.shell.panels import Panels
+from headstart.ui.shell.unsaved_row import UnsavedRow
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
@@ -63,6 +64,8 @@ class Shell(QMainWindow):
             preferences.current, body, preferences.state.current.open_sections
         )
         self.banner = Banner(below)
+        self.unsaved = UnsavedRow(below)
+        self._greets, self._waits = True, False
         self.held = HeldRows(below)
         self.note = NoteLine(below)
         self.panels = Panels(self, self.sidebar, self.inspector, preferences)
@@ -87,7 +90,8 @@ class Shell(QMainWindow):
         stack = QVBoxLayout(below)
         stack.setContentsMargins(0, 4, 0, 16)
         stack.setSpacing(8)
-        for widget in (self.banner, self.held, self.note, self.queued, self.composer):
+        above = (self.banner, self.unsaved, self.held, self.note, self.queued)
+        for widget in (*above, self.composer):
             stack.addWidget(widget)
         row = QHBoxLayout()
         row.setContentsMargins(24, 0, 24, 0)
@@ -184,8 +188,14 @@ class Shell(QMainWindow):
         if shown and self.panels.branches_open:
             # an empty chat has no branches
             self.panels.close_branches()
-        self.greeting.setVisible(shown)
-        self.transcript.setVisible(not shown)
+        self._greets = shown
+        self.greeting.setVisible(shown and not self._waits)
+        self.transcript.setVisible(not shown or self._waits)
+
+    def wait_for_chat(self, waits: bool) -> None:
+        """Greet nobody until it is known which chat opens."""
+        self._waits = waits
+        self.show_greeting(self._greets)
 
     def show_drafting(self) -> None:
         """Open the settings of drafting."""

@@ -261,6 +261,11 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
         if banner.kind is NoticeKind.PROBLEM:
             banner.withdraw()
 
+    def on_unsaved(count: int, problem: Told | None) -> None:
+        if window.unsaved.count and not count:
+            window.toast.show_text(say("shell.all-saved"))
+        window.unsaved.show_count(count, problem)
+
     def on_writing(writing: bool) -> None:
         if not writing and banner.kind is NoticeKind.SERVER:
             # the answer came after all, or the reply shows its failure
@@ -292,6 +297,8 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.reply.writing_changed.connect(on_writing)
     controllers.problems.told.connect(window.show_problem)
     controllers.beginnings.changed.connect(window.held.show_held)
+    controllers.outbox.changed.connect(on_unsaved)
+    window.unsaved.try_wanted.connect(controllers.outbox.try_now)
     window.held.begin_again.connect(controllers.beginnings.begin_again)
     window.held.begin_all.connect(controllers.beginnings.begin_all)
     controllers.consent.needed.connect(partial(ask_consent, window, window.keyboard.reclaim))
@@ -377,8 +384,4 @@ def _connect_settings(
     take_over(preferences.current)
     preferences.listen(on_settings)
 
-    def on_error(problem: Told) -> None:
-        window.show_problem(problem.message, problem.remedy)
-
-    preferences.on_error(on_error)
     controllers.updates.found.connect(window.news.offer)

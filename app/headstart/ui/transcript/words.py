@@ -158,7 +158,7 @@ def status_text(message: Message) -> str:
         return say("transcript.interrupted-program-ended-while-was")
     if message.status is MessageStatus.FAILED:
         return message.error or say("transcript.reply-failed")
-    if message.status is MessageStatus.STOPPED and message.error:
+    if message.error and message.status in (MessageStatus.STOPPED, MessageStatus.COMPLETE):
         return message.error
     if message.status is MessageStatus.STOPPED and message.stats is not None:
         return {

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
+    "not-saved-yet": "Not saved yet: {count:n change|changes}.",
+    "saved-by-itself": "It is tried again by itself, and kept until then.",
+    "try-now": "Try now",
+    "all-saved": "Everything is saved now.",
+    "close-unsaved": "Close and lose {count:n change|changes}?",
+    "close-anyway": "Close anyway",
+    "stay": "Stay",
     "prompt-of-server": "{prompt} ({server})",
     "resource-of-server": "{resource} ({server})",
     "argument-about": "{name}: {about}",
