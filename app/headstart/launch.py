@@ -21,6 +21,7 @@ from headstart.core.events import NoticeKind
 from headstart.ui.shell import qt_first  # noqa: F401
 
 # isort: split
+import filelock
 import qasync
 from PySide6.QtCore import QLibraryInfo
 from PySide6.QtGui import QIcon
@@ -56,6 +57,8 @@ log = logging.getLogger("headstart")
 Script = Callable[[App], Awaitable[int]]
 # a start has succeeded once the window was open this long
 STEADY_SECONDS = 15.0
+# seconds that a start waits for another program on its home, which may be about to end
+END_SECONDS = 10.0
 # in place of an exit code: the user wants the program to start once more
 _AGAIN = -1
 
@@ -88,11 +91,11 @@ def _run(home: Home, start: Start) -> int:
     open_files.raise_limit()
     try:
         private_folder(home.path, home.names)
-        lock = lock_home(home)
+        lock = _lock_or_hand_over(home, start)
+        if lock is None:
+            return 0
         remove_partials(home.path)
     except EnvironmentProblem as problem:
-        if start.script is None and _raised_first(home, start.started):
-            return 0
         return _cannot_start(problem)
     except OSError as error:
         return _cannot_start(
@@ -125,6 +128,23 @@ def _start_again(home: Home) -> None:
     """Start the program once more, on its own: this one is about to end."""
     command = reentry.command("--home", str(home.path))
     subprocess.Popen(command, cwd=reentry.FOLDER, start_new_session=True)
+
+
+def _lock_or_hand_over(home: Home, start: Start) -> filelock.BaseFileLock | None:
+    """The lock of the home; None if an open window came to the front with the arguments of this
+    start. A program that is about to end is waited for. Raises EnvironmentProblem."""
+    deadline = time.monotonic() + END_SECONDS
+    while True:
+        try:
+            return lock_home(home)
+        except EnvironmentProblem:
+            if start.script is not None:
+                raise
+            if _raised_first(home, start.started):
+                return None
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def _raised_first(home: Home, started: StartedWith) -> bool:
@@ -165,8 +185,10 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     if start.script is None:
         unexpected.watch(asyncio.get_running_loop())
     FirstPaint(app.window.composer, partial(_painted, app))
-    app.window.show()
     arrivals = Arrivals(app.window, app.controllers, app.services.preferences)
+    fresh = safe or start.started.new_chat or bool(start.started.model)
+    arrivals.expect(fresh)
+    app.window.show()
     server = None
     try:
         interrupted = await database_opens(app)
@@ -187,6 +209,8 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
 
         server = InstanceServer(home.path)
         server.arrived.connect(arrivals.arrive)
+        # a start from now on waits for the end of this one
+        app.window.closing.connect(server.close)
         asyncio.get_running_loop().call_later(STEADY_SECONDS, starts.succeeded)
         with when_asked_to_end(app.window.close):
             await closed.wait()

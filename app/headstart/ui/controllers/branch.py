@@ -36,6 +36,8 @@ class BranchController(QObject):
     message_changed = Signal(Message)
     message_shown = Signal()  # after message_changed
     chat_changed = Signal(Chat)  # the row of the open chat
+    # which chat is open after the start
+    known = Signal()
     stayed = Signal(str)  # id of the open chat, when the wanted one cannot be opened
     stats_shown = Signal(object)  # TurnStats of the last reply, or None
 
@@ -62,6 +64,8 @@ class BranchController(QObject):
         self._first: str | None = None
         # a chat's id, the id of the message to show, and the number of messages needed for it
         self._reaching: tuple[str, str, int] | None = None
+        # the last chat, while it is opened at the start
+        self._last = ""
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: self.refresh(change.chat_id))
         broadcast.on(ReplyEnded, self._on_reply_ended)
@@ -108,15 +112,32 @@ class BranchController(QObject):
         not begun anything else; at a message, if one was in view."""
         if chat_id:
             self._tasks.spawn(self._open_last(chat_id, message_id))
+        else:
+            self.known.emit()
 
     async def _open_last(self, chat_id: str, message_id: str) -> None:
-        begun, there = self._open.id, await self._branches.chat(chat_id) is not None
-        untouched = self._wanted == self._open.id == begun and not self._open.unsent
-        if there and untouched and not self._open.stored:
-            if message_id and await self._branches.is_shown(chat_id, message_id):
-                self.open_at(chat_id, message_id)
+        begun = self._open.id
+        try:
+            there = await self._branches.chat(chat_id) is not None
+            shown = (
+                there and bool(message_id) and await self._branches.is_shown(chat_id, message_id)
+            )
+            if not there or self._wanted != begun or not self._is_untouched(begun):
+                return
+            # what is typed until then keeps the new chat open
+            self._wanted = self._last = chat_id
+            if shown:
+                await self._open_at(chat_id, message_id)
             else:
-                self.open_chat(chat_id)
+                await self._show(chat_id)
+        finally:
+            self._last = ""
+            self.known.emit()
+
+    def _is_untouched(self, begun: str) -> bool:
+        """True while the new chat of the start is open, and nothing was written in it."""
+        opened = self._open
+        return opened.id == begun and not (opened.unsent or opened.parts or opened.stored)
 
     def leave(self, chat_ids: Sequence[str]) -> None:
         """Begin a new chat if the open one is among these deleted chats."""
@@ -178,6 +199,9 @@ class BranchController(QObject):
             count = max(count, self._reaching[2])
         page = await self._branches.page(chat_id, count=count)
         if serial != self._serial or chat is None or chat_id != self._wanted:
+            return
+        if chat_id == self._last and not self._is_untouched(self._open.id):
+            # the words would be in two chats
             return
         same_chat = chat_id == self._open.id
         self._open.open(chat)

@@ -19,6 +19,11 @@ class Arrivals:
         self._controllers = controllers
         self._preferences = preferences
 
+    def expect(self, fresh: bool) -> None:
+        """Show neither a greeting nor a chat before `open_last`, unless a new chat opens."""
+        self._window.wait_for_chat(bool(self._preferences.state.current.open_chat) and not fresh)
+        self._controllers.branch.known.connect(lambda: self._window.wait_for_chat(False))
+
     def open_last(self, fresh: bool, interrupted: str = "") -> None:
         """Open the last open chat at the last position in view, or the chat whose reply was
         `interrupted`; a new one if `fresh`."""

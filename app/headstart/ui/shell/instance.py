@@ -19,7 +19,7 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from headstart.core.files import write_whole
@@ -27,8 +27,8 @@ from headstart.core.started_with import StartedWith
 
 log = logging.getLogger(__name__)
 
-# seconds that a second start waits for a first one that is still opening
-HAND_OVER_SECONDS = 5.0
+# seconds that a second start looks for the window of a first one, and waits for its answer
+FIND_SECONDS, ANSWER_SECONDS = 0.2, 5.0
 # bytes of a socket's address (`sun_path`), one of them for the final zero
 _LONGEST_ADDRESS = 107
 _LONGEST_MESSAGE = 1 << 20
@@ -96,6 +96,15 @@ class InstanceServer(QObject):
         except (msgspec.MsgspecError, ValueError, RecursionError):
             socket.abort()
             return
+        self._unread.pop(socket)
+        # a request to end that came before it is heard first
+        QTimer.singleShot(0, self, lambda: self._take(socket, message))
+
+    def _take(self, socket: QLocalSocket, message: _Message) -> None:
+        if not self._server.isListening():
+            # this program ends: the other one starts itself
+            socket.abort()
+            return
         socket.write(_TAKEN)
         socket.flush()
         if message.token:
@@ -107,7 +116,7 @@ class InstanceServer(QObject):
         socket.deleteLater()
 
 
-def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECONDS) -> bool:
+def hand_over(home: Path, started: StartedWith, seconds: float = FIND_SECONDS) -> bool:
     """Hand the arguments to the open window; True if it took them."""
     deadline = time.monotonic() + seconds
     token = os.environ.get("XDG_ACTIVATION_TOKEN", "")
@@ -117,7 +126,7 @@ def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECON
             address = _note(home).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             address = ""
-        if address and _send(address, _sent(message), deadline):
+        if address and _send(address, _sent(message), time.monotonic() + ANSWER_SECONDS):
             return True
         if time.monotonic() > deadline:
             return False

@@ -39,6 +39,7 @@ class OpenChatView(QObject):
         branch.stats_shown.connect(lambda _stats: self.show_draft())
         controllers.open.opened.connect(self._on_opened)
         controllers.conversation.message_stored.connect(lambda _id: self._on_stored())
+        controllers.chat_list.listed.connect(lambda *_: self._show_greeting())
         models.answering.connect(self._show_model)
         models.model_changed.connect(self._show_model_state)
         window.inspector.options_changed.connect(lambda *_: self.show_draft())
@@ -133,7 +134,8 @@ class OpenChatView(QObject):
             about = say(where, name=self._model.name, host=host)
             if private:
                 about = f"{say('shell.nothing-saved-here')} {about}"
-        few = len(window.sidebar.model.chat_ids()) < _FEW
+        # before the chats are listed nobody is new
+        few = window.sidebar.listed and len(window.sidebar.model.chat_ids()) < _FEW
         window.greeting.say(say(PRIVATE_TITLE if private else TITLE), about, few and not private)
         window.show_greeting(self._empty)
         window.composer.set_host("" if self._host_here else host, self._empty)

@@ -149,6 +149,11 @@ class Sidebar(QFrame):
         self._models.set_note(note)
         self._models.setChecked(shown)
 
+    @property
+    def listed(self) -> bool:
+        """True once the chats are known."""
+        return self._listed
+
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """Set all chats; `writing`: status texts of chats with an open reply, by id."""
         self._listed = True
