@@ -156,6 +156,38 @@ def test_a_cancel_leaves_nothing_behind(hub: HubServer, desk: Desk) -> None:
     wait_for(lambda: not list(desk.cache.rglob("*.incomplete*")))
 
 
+@pytest.mark.parametrize("repo", ["maker/parts-GGUF", "maker/folder-4bit"])
+def test_a_cancel_leaves_no_finished_part_that_no_list_shows(
+    hub: HubServer, desk: Desk, repo: str
+) -> None:
+    hub.rate = 4e6
+    name = desk.get(repo)
+    first = desk.one().wanted.files[0]
+    wait_for(lambda: places.is_there(desk.cache, desk.one().wanted, first))
+    desk.queue.cancel([name])
+
+    def left() -> list[Path]:
+        return [one for one in desk.cache.rglob("*") if one.is_file() and ".lock" not in one.name]
+
+    wait_for(lambda: not left())
+
+
+def test_a_cancel_leaves_what_was_there_before(hub: HubServer, desk: Desk) -> None:
+    name = desk.get("maker/parts-GGUF")
+    done = desk.ended()
+    first, second = done.wanted.files[:2]
+    desk.queue.cancel([name])
+    assert Path(done.path).exists(), "a model that is whole stays"
+    # as if another program had fetched the first part
+    places.remove(desk.cache, done.wanted, second)
+    hub.rate = 2e5
+    desk.get("maker/parts-GGUF")
+    wait_for(lambda: desk.one().state is DownloadState.RUNNING)
+    desk.queue.cancel([name])
+    wait_for(lambda: not list(desk.cache.rglob("*.incomplete*")))
+    assert places.is_there(desk.cache, done.wanted, first)
+
+
 def test_only_so_many_run_at_a_time_and_the_order_can_be_changed(
     hub: HubServer, desk: Desk
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
@@ -44,6 +46,25 @@ class RemoteFile(Struct, frozen=True):
     path: str
     size: int
     etag: str
+
+
+_PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
+
+
+def models_of(files: Iterable[RemoteFile]) -> list[list[RemoteFile]]:
+    """Files by the model that needs all of them: the parts of a split GGUF file, a GGUF file alone,
+    and everything else by its folder."""
+    found: dict[str, list[RemoteFile]] = {}
+    for file in files:
+        part = _PART.search(file.path)
+        if part is not None:
+            key = file.path[: part.start()]
+        elif file.path.endswith(".gguf"):
+            key = file.path
+        else:
+            key = file.path.rpartition("/")[0] + "/"
+        found.setdefault(key, []).append(file)
+    return list(found.values())
 
 
 class DownloadRequest(Struct, frozen=True):

@@ -19,12 +19,14 @@ _MOST_DONE = 50
 
 
 class BookEntry(Struct, frozen=True):
-    """One stored download; `reason` in the form of `Told.stored`."""
+    """One stored download; `reason` in the form of `Told.stored`. `made`: paths of the files that
+    it finished itself."""
 
     wanted: DownloadRequest
     state: DownloadState
     reason: str = ""
     path: str = ""
+    made: tuple[str, ...] = ()
 
 
 class Book:

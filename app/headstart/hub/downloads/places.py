@@ -89,6 +89,17 @@ def take(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
     source.replace(blob)
 
 
+def remove(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
+    """Remove a finished file: its link, and its bytes unless another link has them."""
+    link, blob = pointer(cache, wanted, file), _blob(cache, wanted, file)
+    with contextlib.suppress(OSError):
+        link.unlink(missing_ok=True)
+        snapshots = repository(cache, wanted.repo) / "snapshots"
+        target = blob.resolve()
+        if not any(one.resolve() == target for one in snapshots.rglob("*") if one.is_symlink()):
+            blob.unlink(missing_ok=True)
+
+
 def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
     """Link the snapshot to a blob; raises OSError."""
     target, link = _blob(cache, wanted, file), pointer(cache, wanted, file)

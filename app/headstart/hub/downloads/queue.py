@@ -24,6 +24,7 @@ from headstart.core.hub.downloads import (
     DownloadRequest,
     DownloadState,
     RemoteFile,
+    models_of,
 )
 from headstart.core.told import Told, from_stored, told
 from headstart.hub.downloads import places
@@ -54,6 +55,8 @@ class _Item(Struct):
     held: bool = False
     # number of ends since the program started
     ends: int = 0
+    # paths of the files that it finished itself
+    made: tuple[str, ...] = ()
 
 
 class DownloadQueue:
@@ -78,7 +81,7 @@ class DownloadQueue:
         self._closed = False
         self._threads: list[threading.Thread] = []
         self._items: list[_Item] = [
-            _Item(entry.wanted, entry.state, from_stored(entry.reason), entry.path)
+            _Item(entry.wanted, entry.state, from_stored(entry.reason), entry.path, made=entry.made)
             for entry in book.load()
         ]
         for item in self._items:
@@ -141,7 +144,8 @@ class DownloadQueue:
         self._settle()
 
     def cancel(self, ids: Iterable[str]) -> None:
-        """Remove it from the queue, with its partial files."""
+        """Remove it from the queue, with its partial files, and the finished ones of a model of
+        which others are missing: no list would show them."""
         with self._lock:
             for item in list(self._named(ids)):
                 item.dropped = True
@@ -293,6 +297,9 @@ class DownloadQueue:
             item.transfer = transfer
         transfer.run()
         places.take(self._cache, item.wanted, file)
+        with self._lock:
+            item.made = (*item.made, file.path)
+        self._keep()
 
     def _waits(self, item: _Item, stop: Stop, why: Told | None) -> None:
         """Mark it as waiting for something, or as running again."""
@@ -326,6 +333,22 @@ class DownloadQueue:
             # not while another program writes to it
             with contextlib.suppress(Timeout, OSError), lock:
                 discard(path)
+        self._discard_made(item)
+
+    def _discard_made(self, item: _Item) -> None:
+        """Remove the files that it finished of models of which others are missing."""
+        others = {
+            places.pointer(self._cache, other.wanted, file)
+            for other in self._items
+            for file in other.wanted.files
+        }
+        for files in models_of(item.wanted.files):
+            if all(places.is_there(self._cache, item.wanted, file) for file in files):
+                continue
+            for file in files:
+                mine = file.path in item.made
+                if mine and places.pointer(self._cache, item.wanted, file) not in others:
+                    places.remove(self._cache, item.wanted, file)
 
     def _named(self, ids: Iterable[str]) -> list[_Item]:
         wanted = set(ids)
@@ -345,9 +368,9 @@ def _add_files(item: _Item, wanted: DownloadRequest) -> None:
 def _kept(item: _Item) -> BookEntry:
     """An item as the next start finds it."""
     if item.held:
-        return BookEntry(item.wanted, DownloadState.QUEUED, "", item.path)
+        return BookEntry(item.wanted, DownloadState.QUEUED, "", item.path, item.made)
     reason = item.reason.stored if item.reason else ""
-    return BookEntry(item.wanted, item.state, reason, item.path)
+    return BookEntry(item.wanted, item.state, reason, item.path, item.made)
 
 
 _WORKING = (DownloadState.RUNNING, DownloadState.CHECKING)
