@@ -270,3 +270,46 @@ def test_a_page_says_what_the_window_says(tmp_path: Path) -> None:
 )
 def test_a_files_name_keeps_letters_with_their_marks_and_emoji(title: str, name: str) -> None:
     assert file_name(title) == name
+
+
+# what a reply left open when it was stopped
+OPEN = (
+    "Look:\n\n```python\nprint(1)",
+    "Look:\n\n~~~~\n~~~\nprint(1)",
+    "- an item\n\n```\ncode\n``",
+    "Hidden <!-- so far",
+    "<pre>\nas it is",
+    "<details>\n<summary>More</summary>\n\nwords",
+    "<details>\n\n<script>\nlet a = 1",
+    "```\nclosed\n```\n\nand ``` open",
+)
+
+
+@pytest.mark.parametrize("text", OPEN)
+def test_what_a_reply_left_open_does_not_swallow_what_follows(text: str) -> None:
+    from markdown_it import MarkdownIt
+
+    from headstart.exchange.readers.markdown import from_markdown
+
+    nodes = (
+        ChatNode("1", None, Role.USER, (TextPart("Write."),)),
+        ChatNode(
+            "2", "1", Role.ASSISTANT, (ReasoningPart(text), TextPart(text)),
+            status=MessageStatus.STOPPED,
+        ),
+        ChatNode("3", "2", Role.USER, (TextPart("And now?"),)),
+    )  # fmt: skip
+    chat = ExchangeChat(source="", id="c", title="T", nodes=nodes)
+    written = to_markdown(chat)
+    tokens = MarkdownIt("commonmark").parse(written)
+    heads = [
+        tokens[number + 1].content
+        for number, token in enumerate(tokens)
+        if token.type == "heading_open"
+    ]
+    assert heads[-2:] == ["Assistant (stopped)", "User"]
+    # and it is read back as it was
+    again = from_markdown(written)
+    assert again is not None
+    assert [node.parts for node in again.nodes] == [node.parts for node in nodes]
+    assert to_markdown(again) == written

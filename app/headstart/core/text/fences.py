@@ -37,6 +37,17 @@ def fenced(text: str) -> Iterator[Fenced]:
         place = end + 1
 
 
+def open_fence(text: str) -> str:
+    """The fence that closes the block in which a text ends; "" if it ends in none."""
+    fence = ""
+    for line in text.split("\n"):
+        if not fence:
+            fence = _opening(line)
+        elif _closes(line, fence):
+            fence = ""
+    return fence
+
+
 def without_fenced(text: str, instead: str = "") -> str:
     """The text with each closed block replaced."""
     pieces, place = [], 0

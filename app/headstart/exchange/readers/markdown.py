@@ -19,7 +19,7 @@ from headstart.exchange.readers.building import LONGEST_TEXT
 from headstart.exchange.readers.common import model_name
 from headstart.exchange.report import Report
 from headstart.exchange.tree import ChatNode, ExchangeChat, chain
-from headstart.exchange.writers.markdown import REASONING, body_of, front_of
+from headstart.exchange.writers.markdown import REASONING, body_of, front_of, opened
 from headstart.exchange.writers.words import ENDINGS, HEADINGS
 
 SOURCE, NAME = "markdown", "Markdown"
@@ -132,11 +132,11 @@ def _parts(body: str) -> tuple[Part, ...]:
         if end < 0:
             break
         if body[at:start].strip("\n"):
-            parts.append(TextPart(body[at:start].strip("\n")))
-        parts.append(ReasoningPart(body[start + len(REASONING[0]) : end]))
+            parts.append(TextPart(opened(body[at:start].strip("\n"))))
+        parts.append(ReasoningPart(opened(body[start + len(REASONING[0]) : end])))
         at = end + len(REASONING[1])
     if body[at:].strip("\n"):
-        parts.append(TextPart(body[at:].strip("\n")))
+        parts.append(TextPart(opened(body[at:].strip("\n"))))
     same = body_of(ChatNode("", None, Role.ASSISTANT, tuple(parts)), Include()) == body
     if same:
         return tuple(parts)

@@ -1,4 +1,5 @@
-"""A conversation as Markdown: front matter, then every message, its text unchanged.
+"""A conversation as Markdown: front matter, then every message, its text unchanged. Code or a
+comment that a reply left open when it was stopped is closed, so that what follows is none.
 
 Only the headings of messages are added; code, HTML-like text and LaTeX stay as written. If a
 message has a line that looks like such a heading, all headings carry a mark that occurs in no text,
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 
 from headstart.core.chats.parts import Part, ReasoningPart, WrittenPart
 from headstart.core.chats.prompt_words import label, words_in
+from headstart.core.text.fences import open_fence, without_fenced
 from headstart.exchange.fields import decode
 from headstart.exchange.include import WORDS, Include
 from headstart.exchange.tree import ChatNode, ExchangeChat
@@ -26,6 +28,13 @@ from headstart.exchange.writers.words import (
 )
 
 LOOKS_LIKE_HEADING = re.compile(r"^## (?:User|Assistant|System)\b", re.MULTILINE)
+# after the end of what a message left open
+CLOSED = "<!-- left open -->"
+_CLOSED = re.compile(rf"\n(?:-->|`+|~+|(?:</[a-z]+>)+)\n{CLOSED}\Z")
+# elements whose words are no Markdown, or folded, until they end
+_TAGS = re.compile(
+    r"(?:^ {0,3}<|<(?=/))(/?)(pre|script|style|textarea|details)\b", re.MULTILINE | re.IGNORECASE
+)
 REASONING = ("<details>\n<summary>Reasoning</summary>\n\n", "\n\n</details>")
 
 
@@ -101,10 +110,39 @@ def _thinks(part: Part) -> bool:
 def _piece(part: Part) -> str:
     text = words_in(part).strip("\n")
     if isinstance(part, ReasoningPart):
-        return f"{REASONING[0]}{text}{REASONING[1]}" if text else ""
+        return f"{REASONING[0]}{closed(text)}{REASONING[1]}" if text else ""
     if isinstance(part, WrittenPart):
-        return text
+        return closed(text)
     return f"> **{label(part)}**" + (f"\n\n{_fenced(text)}" if text else "")
+
+
+def closed(text: str) -> str:
+    """The text, with an end for what it left open."""
+    fence = open_fence(text)
+    if fence:
+        return f"{text}\n{fence}\n{CLOSED}"
+    outside = without_fenced(text)
+    if outside.rfind("<!--") > outside.rfind("-->"):
+        return f"{text}\n-->\n{CLOSED}"
+    # the last one begun ends first
+    begun: list[str] = []
+    for found in _TAGS.finditer(outside):
+        name = found[2].lower()
+        if not found[1]:
+            begun.append(name)
+        elif name in begun:
+            del begun[len(begun) - 1 - begun[::-1].index(name) :]
+    ends = "".join(f"</{name}>" for name in reversed(begun))
+    return f"{text}\n{ends}\n{CLOSED}" if ends else text
+
+
+def opened(text: str) -> str:
+    """The inverse of `closed`."""
+    found = _CLOSED.search(text)
+    if found is None:
+        return text
+    bare = text[: found.start()]
+    return bare if closed(bare) == text else text
 
 
 def _fenced(text: str) -> str:
