@@ -48,6 +48,7 @@ from headstart.ui.kit.system_locale import SystemLocale
 from headstart.ui.shell.arrivals import Arrivals
 from headstart.ui.shell.asked_to_end import when_asked_to_end
 from headstart.ui.shell.input_method import choose_plugin
+from headstart.ui.shell.on_screen import OnScreen
 from headstart.ui.shell.unexpected import Unexpected
 from headstart.ui.wording import say
 
@@ -188,6 +189,9 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     arrivals = Arrivals(app.window, app.controllers, app.services.preferences)
     fresh = safe or start.started.new_chat or bool(start.started.model)
     arrivals.expect(fresh)
+    if QApplication.platformName() != "offscreen":
+        # without a screen there is none to fit
+        OnScreen(app.window).fit()
     app.window.show()
     server = None
     try:
