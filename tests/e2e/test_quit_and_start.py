@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.started_with import StartedWith
 from headstart.home import Home
 from headstart.ui.shell import instance
 from tests.support.patience import PATIENCE
@@ -35,7 +36,7 @@ def address(home: Home) -> str:
 def wait_for_window(home: Home, program: subprocess.Popen[bytes]) -> None:
     """Wait until this program's window takes further starts."""
     ends = time.monotonic() + PATIENCE
-    while not (address(home) and instance.hand_over(home.path, instance.StartedWith())):
+    while not (address(home) and instance.hand_over(home.path, StartedWith())):
         assert program.poll() is None, "it ended"
         assert time.monotonic() < ends, "no window came"
         time.sleep(0.02)

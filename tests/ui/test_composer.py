@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from headstart.core.text.typing_help import is_in_code, next_line
 from headstart.ui.composer.composer import Composer
+from headstart.ui.kit.values_dialog import ValueEdit
+from headstart.ui.transcript.editor import MessageEditor
 from tests.conftest import OpenApp
 from tests.ui.test_searching import store
 
@@ -81,3 +85,26 @@ async def test_up_brings_back_what_was_asked(running: OpenApp) -> None:
         QTest.keyClicks(edit, "mine")
         QTest.keyClick(edit, Qt.Key.Key_Up)
         assert edit.toPlainText() == "mine"
+
+
+@pytest.mark.parametrize(("field", "ended"), [(MessageEditor, "submitted"), (ValueEdit, "entered")])
+def test_enter_in_code_is_a_line_in_every_field_for_messages(
+    qtbot: QtBot, field: type[MessageEditor | ValueEdit], ended: str
+) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    edit, sent = field(parent), list[int]()
+    getattr(edit, ended).connect(lambda: sent.append(1))
+    edit.setPlainText("```py\n    x = 1")
+    edit.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert edit.toPlainText() == "```py\n    x = 1\n    "
+    assert sent == []
+    QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert sent == [1]
+    edit.setPlainText("words")
+    edit.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert sent == [1, 1]
+    QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert edit.toPlainText() == "words\n"

@@ -10,9 +10,8 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.text.typing_help import is_in_code, next_line
-from headstart.core.text.units import from_units
 from headstart.ui.kit import theme
+from headstart.ui.kit.enter import begin_line, ends_message
 from headstart.ui.kit.wrapping import TextEdit
 
 MOST_LINES = 10
@@ -93,27 +92,12 @@ class GrowingEdit(TextEdit):
                 super().keyPressEvent(event)
 
     def _enter(self, new_line: bool, event: QKeyEvent) -> None:
-        text = self.toPlainText()
-        before = text[: from_units(text, self.textCursor().position())]
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier and not new_line:
             self.pressed_on.emit()
-            return
-        # in code Enter is a new line, and Ctrl+Enter sends
-        if not new_line and not is_in_code(before):
+        elif ends_message(self, event):
             self.submitted.emit()
-            return
-        gone, begin = next_line(before)
-        cursor = self.textCursor()
-        cursor.beginEditBlock()
-        if gone:
-            left, keep = QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor
-            cursor.movePosition(left, keep, gone)
-            cursor.removeSelectedText()
         else:
-            cursor.insertText(f"\n{begin}")
-        cursor.endEditBlock()
-        self.setTextCursor(cursor)
-        self.ensureCursorVisible()
+            begin_line(self)
 
     def _recall(self, by: int) -> bool:
         """Recall the message before (1) or after (-1) the current one, unless the user has typed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFormLayout,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.chats.variables import LONGEST
+from headstart.ui.kit.enter import begin_line, ends_message, is_enter
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
@@ -24,7 +25,7 @@ _ABOUT = 4_000
 
 
 class ValueEdit(TextEdit):
-    """Grows with its text; Enter accepts it, because most values are one word."""
+    """Grows with its text; Enter accepts it, because most values are one word, but not in code."""
 
     entered = Signal()
 
@@ -35,9 +36,10 @@ class ValueEdit(TextEdit):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if is_enter(event) and ends_message(self, event):
             self.entered.emit()
+        elif is_enter(event):
+            begin_line(self)
         else:
             super().keyPressEvent(event)
 

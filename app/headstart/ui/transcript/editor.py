@@ -1,4 +1,4 @@
-"""Editor of a message's text: Enter submits, Esc cancels."""
+"""Editor of a message's text: Enter submits, but in code, as in the composer; Esc cancels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from headstart.core.chats.values import Role
 from headstart.core.text.shown import is_blank
 from headstart.ui.kit import theme
 from headstart.ui.kit.composing import commit_focused
+from headstart.ui.kit.enter import begin_line, ends_message, is_enter
 from headstart.ui.kit.mirrored import across
 from headstart.ui.kit.wrapping import TextEdit
 from headstart.ui.wording import say
@@ -45,9 +46,10 @@ class MessageEditor(TextEdit):
     cancelled = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if is_enter(event) and ends_message(self, event):
             self.submitted.emit()
+        elif is_enter(event):
+            begin_line(self)
         elif event.key() == Qt.Key.Key_Escape:
             self.cancelled.emit()
         else:
