@@ -136,6 +136,8 @@ async def database_opens(app: App) -> str:
     store = await app.storage.ready()
     app.controllers.chat_list.sweep_trash()
     said = [notice.text for notice in store.notices]
+    # of no chat in particular
+    of_all = bool(said) or store.read_only is not None or app.parts.notice is not None
     if store.interrupted:
         said.append(told("replies-interrupted", count=store.interrupted).text)
     if store.read_only is not None:
@@ -143,7 +145,11 @@ async def database_opens(app: App) -> str:
     if app.window.banner.isVisible():
         said.insert(0, app.window.banner.text())
     if said:
-        app.window.banner.show_text(NoticeKind.START, " ".join(said))
+        app.window.banner.show_text(
+            NoticeKind.START,
+            " ".join(said),
+            of_chat=not of_all and not app.services.beginnings.safe,
+        )
     if not store.interrupted:
         return ""
     return await app.storage.run(lambda opened: opened.chats.last_interrupted())

@@ -29,6 +29,28 @@ def test_what_was_told_at_the_start_stays_until_it_is_dismissed(qapp: QApplicati
     assert banner.isHidden()
 
 
+def test_a_notice_about_a_chat_is_shown_there_only(qapp: QApplication) -> None:
+    banner = Banner()
+    banner.show_text(NoticeKind.START, "A reply was interrupted.", of_chat=True)
+    assert banner.of_chat
+    banner.belong("a", "new")
+    assert banner.isHidden()
+    # another notice in another chat is not about it
+    banner.show_text(NoticeKind.PROBLEM, "The model is missing.")
+    assert banner.text() == "The model is missing."
+    banner.withdraw()
+    assert banner.isHidden()
+    banner.show_in("a")
+    assert not banner.isHidden()
+    assert banner.text() == "A reply was interrupted."
+    banner.show_in("b")
+    assert banner.isHidden()
+    banner.show_in("a")
+    banner.dismiss()
+    banner.show_in("a")
+    assert banner.isHidden()
+
+
 def test_an_offer_goes_with_what_it_belongs_to(qapp: QApplication) -> None:
     banner = Banner()
     taken: list[int] = []

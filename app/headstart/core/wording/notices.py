@@ -64,15 +64,15 @@ NOTICES: dict[str, str] = {
     ),
     "died-loading": (
         "Headstart ended unexpectedly while loading {model}. Nothing is loaded or prefilled until "
-        "you send a message; choose another model if it happens again."
+        "you send a message."
     ),
     "died-prefilling": (
         "Headstart ended unexpectedly while {model} was processing a chat. Nothing is loaded or "
-        "prefilled until you send a message; choose another model if it happens again."
+        "prefilled until you send a message."
     ),
     "died-writing": (
         "Headstart ended unexpectedly while {model} was writing a reply. Nothing is loaded or "
-        "prefilled until you send a message; choose another model if it happens again."
+        "prefilled until you send a message."
     ),
     "died": "Headstart ended unexpectedly the last time. Your chats are as they were.",
     "newer-version": "Headstart {version} is out.",
@@ -131,8 +131,8 @@ NOTICES: dict[str, str] = {
     "damaged-file-kept": "The damaged file was kept as {name}.",
     "damaged-file-left": "The damaged file was left as it is.",
     "replies-interrupted": (
-        "{count:n reply was|replies were} interrupted when the program ended; the text is here, "
-        "and can be continued."
+        "{count:n reply was|replies were} interrupted when the program ended; what was written is "
+        "kept, and can be continued."
     ),
     "gain": "{times:.1f}× faster",
     "own-layers": "Own layers",

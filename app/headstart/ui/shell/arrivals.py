@@ -35,6 +35,8 @@ class Arrivals:
             self._window.banner.offer(
                 say("shell.open"), lambda: self._window.open_chat(interrupted)
             )
+        elif last and self._window.banner.of_chat:
+            self._window.banner.belong(last, self._controllers.open.id)
         self._controllers.unsent.load(show=not last)
         self._window.transcript.reaching.expected = place
         self._controllers.branch.open_last(last, place.message if place else "")

@@ -32,7 +32,8 @@ _MARGIN = 12
 
 class Banner(QFrame):
     """A notice that stays until it is dismissed or replaced. The notice of the start stays above
-    others until dismissed: the user may not have read it yet."""
+    others until dismissed: the user may not have read it yet. If it is about a chat, it is shown
+    there only."""
 
     closed = Signal()
     answered = Signal()  # the user dismissed it, or used its button
@@ -43,6 +44,8 @@ class Banner(QFrame):
         self.setObjectName("banner")
         self.kind: NoticeKind | None = None
         self._at_start = ""
+        # the chat that the notice of the start is about, and whether it is the open one
+        self._chat, self._here, self.of_chat = "", True, False
         self._label = QLabel(self)
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
@@ -73,11 +76,13 @@ class Banner(QFrame):
         super().hideEvent(event)
         self.covers.emit(False)
 
-    def show_text(self, kind: NoticeKind, text: str) -> None:
+    def show_text(self, kind: NoticeKind, text: str, of_chat: bool = False) -> None:
+        """`of_chat`: the notice of the start is about the chat that was open last."""
         self.kind = kind
         if kind is NoticeKind.START:
             self._at_start = text
-        elif self._at_start:
+            self._chat, self._here, self.of_chat = "", True, of_chat
+        elif self._at_start and self._here:
             text = f"{self._at_start}\n\n{text}"
         if text != self._label.text():
             self._action.hide()
@@ -85,6 +90,20 @@ class Banner(QFrame):
         self.setAccessibleName(text)
         self.show()
         tell(self, text, urgent=True)
+
+    def belong(self, chat_id: str, open_id: str) -> None:
+        """Show the notice of the start in this chat only; `open_id`: the chat that is open."""
+        if self._at_start:
+            self._chat = chat_id
+            self.show_in(open_id)
+
+    def show_in(self, chat_id: str) -> None:
+        """Another chat is open: the notice of the start is shown there if it is about it."""
+        if not self._chat or not self._at_start:
+            return
+        self._here = chat_id == self._chat
+        if self.kind is NoticeKind.START:
+            self.setVisible(self._here)
 
     def offer(self, label: str, act: Callable[[], None]) -> None:
         """Add a button to the notice, for as long as that is shown."""
@@ -107,12 +126,16 @@ class Banner(QFrame):
     def withdraw(self) -> None:
         """Withdraw the notice, which no longer applies."""
         if self._at_start and self.kind is not NoticeKind.START:
+            chat, here, of_chat = self._chat, self._here, self.of_chat
             self.show_text(NoticeKind.START, self._at_start)
+            self._chat, self._here, self.of_chat = chat, here, of_chat
+            self.setVisible(here)
         else:
             self.dismiss()
 
     def dismiss(self) -> None:
         self.kind, self._at_start = None, ""
+        self._chat, self._here = "", True
         self._label.clear()
         self._action.hide()
         self.hide()

@@ -84,6 +84,7 @@ class OpenChatView(QObject):
     def _on_opened(self) -> None:
         if self._window.banner.kind is not NoticeKind.START:
             self._window.banner.withdraw()
+        self._window.banner.show_in(self._open.id)
         self._window.note.withdraw("gain")
 
     def _on_stored(self) -> None:
