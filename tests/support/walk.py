@@ -30,6 +30,8 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.assembly import App, close_app, open_app
+from headstart.chat.knowledge.asking import DoubtfulPassages
+from headstart.core.chats.parts import PassagePart
 from headstart.core.serving.line import LineState, ServedLine, Totals
 from headstart.core.serving.setups import SETUPS
 from headstart.core.text.languages import LANGUAGES
@@ -37,6 +39,7 @@ from headstart.core.told import told
 from headstart.home import Home
 from headstart.launch import make_application
 from headstart.ui.kit.sheet import sheet_over
+from headstart.ui.knowledge.doubted_sheet import ask_doubted
 from tests.support import conversation_files as files
 from tests.support.contrast import contrast_faults
 from tests.support.fits import faults, in_transcript, name_of, visible
@@ -57,6 +60,9 @@ _REQUESTS = (
                1.5, 0.31, 31.4, 20, 15, told("message-changed-unquoted", number=3)),
     ServedLine(2, _AT, "OpenCode", "SmolLM2", LineState.PROCESSING, prompt=200, done=50),
 )  # fmt: skip
+_DOUBTED = tuple(
+    PassagePart(number, f"lease-{number}.pdf", "", page=number) for number in (1, 2, 3)
+)
 _TOTALS = Totals(2, 9_902, 9_000, 12.0)
 
 
@@ -198,6 +204,14 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
     window.held.show_held(HELD, safe=True)
     await walk.look("held")
     window.held.show_held((), safe=False)
+    full = told("database-failed", reason="disk-full")
+    window.unsaved.show_count(12, full)
+    await walk.look("unsaved")
+    window.unsaved.show_count(0, None)
+    window.sidebar.search.setText("river")
+    await walk.settle()
+    await walk.look("search")
+    window.sidebar.search.clear()
     window.panels.open_inspector()
     for name, fold in window.inspector.folds.items():
         fold.set_open(True)
@@ -235,6 +249,8 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
     sheets["folder"] = lambda: window.order.open_settings("Law")
     items = window.transcript.column.items
     first, last = items[0].message.id, items[-1].message.id
+    doubted = DoubtfulPassages(app.controllers.open.chat, ["Contracts", "Notes"], _DOUBTED)
+    sheets["doubted"] = lambda: ask_doubted(window, lambda: None, doubted, lambda _given: None)
     sheets["insert"] = lambda: window.dialogs.ask_insert(first)
     sheets["compare"] = lambda: app.controllers.versions.compare(last)
     sheets["server"] = lambda: window.settings.open("servers").servers.add_button.click()

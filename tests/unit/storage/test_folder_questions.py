@@ -102,6 +102,7 @@ def test_a_question_without_a_telling_word_finds_what_it_can_and_answers_nothing
     search = KnowledgeSearch(engine)
     hits = search.words(terms_of("What is it?"), 8, ["one"])
     assert len(hits.ranked) == 1
-    assert not hits.telling
-    assert search.words(terms_of("What is zirconium?"), 8, ["one"]).telling is False
+    assert not hits.sharing
+    assert not hits.strong
+    assert not search.words(terms_of("What is zirconium?"), 8, ["one"]).sharing
     engine.dispose()

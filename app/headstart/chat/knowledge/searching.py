@@ -145,5 +145,4 @@ def _find(
     strong.update(words.exact)
     hits = reader.search.hits(ids, words.exact, scope.named)
     weak = frozenset(one.piece for one in hits if one.piece not in strong)
-    sharing = frozenset(words.ranked if words.telling else ())
-    return KnowledgeFound(tuple(hits), meant is not None, weak, sharing)
+    return KnowledgeFound(tuple(hits), meant is not None, weak, words.sharing)

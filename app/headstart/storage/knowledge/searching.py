@@ -50,13 +50,13 @@ _HEADING, _TEXT = 0.6, 1.0
 
 class WordHits(Struct, frozen=True):
     """Ids of pieces, best first, and those that have all exact terms. `strong`: pieces with enough
-    of the question's information to be an answer. `telling`: each ranked piece has a word that
-    tells what the question is about."""
+    of the question's information to be an answer. `sharing`: those with a word that tells what it
+    is about."""
 
     ranked: tuple[int, ...] = ()
     exact: tuple[int, ...] = ()
     strong: frozenset[int] = frozenset()
-    telling: bool = False
+    sharing: frozenset[int] = frozenset()
 
 
 class KnowledgeSearch:
@@ -75,16 +75,16 @@ class KnowledgeSearch:
         with self._engine.connect() as connection:
             total = self._follow(connection)
             words = self._counted(connection, terms.words, total)
-            small = self._size(connection, sources, total) <= _SMALL_SCOPE
+            small = self._is_small(connection, sources, total)
             within, values = _within(sources)
-            telling = [one for one in words if one.tells]
-            ranked, tells = list[int](), False
-            for some in (telling, words):
-                match = " OR ".join(word.phrase for word in _rare(some, total, small))
+            # many pieces tell by themselves which words tell nothing
+            few = small or total <= _FEW_PIECES
+            telling = [one for one in words if one.tells and one.count] if few else words
+            match = " OR ".join(word.phrase for word in _rare(telling or words, total, small))
+            ranked = _ranked(connection, match, within, values, limit)
+            if few and telling and not ranked:
+                match = " OR ".join(word.phrase for word in _rare(words, total, small))
                 ranked = _ranked(connection, match, within, values, limit)
-                if ranked:
-                    tells = some is telling
-                    break
             exact: list[int] = []
             shown: dict[int, str] = {}
             if terms.exact:
@@ -98,7 +98,7 @@ class KnowledgeSearch:
                 many = len(exact) > max(_NAMED, total * _NAMED_SHARE)
                 if many and not terms.quoted and len(terms.exact) < _word_count(terms):
                     exact = []
-            strong = _strong(words, _texts(connection, ranked[:_JUDGED]), total)
+            strong, sharing = _judged(words, _texts(connection, ranked[:_JUDGED]), total)
         wanted = set(exact)
         first = [*dict.fromkeys((*(one for one in ranked if one in wanted), *exact))]
         # as the user wrote them before other capitals
@@ -106,8 +106,8 @@ class KnowledgeSearch:
         return WordHits(
             tuple(dict.fromkeys((*first, *ranked)))[:limit],
             tuple(first[:limit]),
-            frozenset(strong),
-            tells,
+            strong,
+            sharing,
         )
 
     def _follow(self, connection: Connection) -> int:
@@ -120,10 +120,12 @@ class KnowledgeSearch:
             self._scopes.clear()
         return self._total
 
-    def _size(self, connection: Connection, sources: Collection[str] | None, total: int) -> int:
-        """The number of pieces in sources."""
+    def _is_small(
+        self, connection: Connection, sources: Collection[str] | None, total: int
+    ) -> bool:
+        """True for sources with a few of the pieces."""
         if sources is None:
-            return total
+            return False
         key = tuple(sorted(sources))
         if key not in self._scopes:
             inside, values = of_sources(key)
@@ -132,7 +134,7 @@ class KnowledgeSearch:
                 f" (SELECT content FROM files WHERE TRUE{inside})"
             )
             self._scopes[key] = connection.scalar(text(statement), values) or 0
-        return self._scopes[key]
+        return self._scopes[key] <= min(_SMALL_SCOPE, total // 2)
 
     def _counted(self, connection: Connection, words: Sequence[str], total: int) -> list[_Word]:
         """The words of a question with their numbers of pieces, the rarest first; 0 for a word
@@ -292,19 +294,24 @@ def _texts(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
     return {one: found[one] for one in ids if one in found}
 
 
-def _strong(words: Sequence[_Word], shown: Mapping[int, str], total: int) -> list[int]:
-    """The pieces with enough of a question's information to be an answer: those without only
-    share a word with it. `shown`: their texts."""
+def _judged(
+    words: Sequence[_Word], shown: Mapping[int, str], total: int
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The pieces with enough of a question's information to be an answer: the others only share a
+    word with it; and those that share one which tells what it is about. `shown`: their texts."""
     weights = [(word, word.weight(total)) for word in words if word.count]
     needed = _ENOUGH * sum(word.weight(total) for word in words)
-    found = []
+    strong, sharing = set[int](), set[int]()
     for one, body in shown.items():
         text_ = plain(body)
         tokens = set(_TOKENS.findall(text_))
-        has = sum(weight for word, weight in weights if word.is_in(text_, tokens))
-        if has >= needed:
-            found.append(one)
-    return found
+        found = [(word, weight) for word, weight in weights if word.is_in(text_, tokens)]
+        if not any(word.tells for word, _ in found):
+            continue
+        sharing.add(one)
+        if sum(weight for _, weight in found) >= needed:
+            strong.add(one)
+    return frozenset(strong), frozenset(sharing)
 
 
 def _numbers(ids: Sequence[int]) -> str:
