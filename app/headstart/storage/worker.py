@@ -284,6 +284,8 @@ class Storage:
         blobs = store.messages.used_blobs(here)
         seen = self._remove_from_copies(gone, ())
         store.chats.purge(here)
+        if self._copies is not None:
+            self._copies.outdate()
         # a copy that was made meanwhile
         seen |= self._remove_from_copies(gone, seen)
         # at once: the next start would salvage a database that is smaller than recorded

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,9 @@ from headstart.chat.finding import Finding
 from headstart.storage.rescue import owed
 from headstart.storage.rescue.copies import copy_database, newest_first
 from headstart.storage.rescue.owed import Owed
+from headstart.storage.tables import search as search_tables
 from tests.conftest import until
+from tests.support.patience import PATIENCE
 from tests.support.purging import (
     indexed,
     kill_at,
@@ -44,6 +48,39 @@ async def test_no_word_is_left_in_the_home_or_its_copies(tmp_path: Path) -> None
     left = words_left(tmp_path, stay)
     assert all(left[f"backups/{copy.name}"] == len(stay) for copy in copies)
     assert owed.load(tmp_path / "headstart.db") == Owed()
+
+
+async def test_a_copy_that_is_being_made_meanwhile_keeps_no_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, stay = prepare(tmp_path, 1)
+    for copy in newest_first(tmp_path / "headstart.db", tmp_path / "backups"):
+        copy.unlink()
+    storage = opened(tmp_path)
+    await storage.ready()
+    read, removed = threading.Event(), threading.Event()
+    empty = search_tables.empty
+
+    def wait(connection: sqlite3.Connection) -> None:
+        # the copy is whole, and has no name yet
+        empty(connection)
+        if not read.is_set():
+            read.set()
+            assert removed.wait(PATIENCE)
+
+    monkeypatch.setattr(search_tables, "empty", wait)
+    made = storage._copies
+    assert made is not None
+    copying = asyncio.create_task(asyncio.to_thread(made._copy))
+    await asyncio.to_thread(read.wait, PATIENCE)
+    await remove(storage)
+    removed.set()
+    assert not await copying, "it is made another time"
+    assert made._copy()
+    storage.close()
+    assert words_left(tmp_path, go) == {}
+    (copy,) = newest_first(tmp_path / "headstart.db", tmp_path / "backups")
+    assert words_left(tmp_path, stay)[f"backups/{copy.name}"] == len(stay)
 
 
 def _killed(folder: Path, rng: random.Random) -> dict[str, int]:

@@ -13,6 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from headstart.core.text.folding import fold
@@ -30,13 +31,20 @@ _PAGES = 512
 
 
 class CopyStopped(Exception):
-    """The program is closing: the copy will be made another time."""
+    """The program is closing, or what is copied was removed meanwhile: the copy will be made
+    another time."""
 
 
 def copy_database(
-    path: Path, backups: Path, label: str, keep: int, stop: Callable[[], bool] = lambda: False
+    path: Path,
+    backups: Path,
+    label: str,
+    keep: int,
+    stop: Callable[[], bool] = lambda: False,
+    naming: AbstractContextManager[object] | None = None,
 ) -> Path:
-    """A consistent copy named after time and `label`; the oldest beyond `keep` are removed.
+    """A consistent copy named after time and `label`; the oldest beyond `keep` are removed. It gets
+    its name inside `naming`.
 
     Raises sqlite3.Error, OSError, or CopyStopped if `stop` returns True; no partial copy is left.
     """
@@ -56,7 +64,10 @@ def copy_database(
             copy.execute("PRAGMA journal_mode=DELETE")
             copy.execute("PRAGMA secure_delete=ON")
             search_tables.empty(copy)
-        partial.replace(target)
+        with naming or contextlib.nullcontext():
+            if stop():
+                raise CopyStopped
+            partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
     kind = label.partition("-")[0]
@@ -155,12 +166,20 @@ class DailyCopies:
     def __init__(self, path: Path, backups: Path, first: float = FIRST_SECONDS) -> None:
         self._path, self._backups, self._first = path, backups, first
         self._closing = threading.Event()
+        # while a copy gets its name; number of removals for good
+        self._naming, self._removals = threading.Lock(), 0
         self._thread = threading.Thread(target=self._run, name="copies", daemon=True)
         try:
             self._thread.start()
         except RuntimeError:
             # no memory for another thread must not keep the database from opening
             log.warning("no copies of the database are made: no thread could be started")
+
+    def outdate(self) -> None:
+        """Give up a copy that is being made: it may have what was removed for good just now. A copy
+        that has its name already is found by its name."""
+        with self._naming:
+            self._removals += 1
 
     def close(self) -> None:
         self._closing.set()
@@ -172,8 +191,8 @@ class DailyCopies:
         while not self._closing.wait(wait):
             wait = LOOK_SECONDS
             try:
-                if self._due():
-                    self._copy()
+                if self._due() and not self._copy():
+                    wait = self._first
             except (sqlite3.Error, OSError) as error:
                 log.warning("no copy of the database was made: %s", trouble_of(error).value)
 
@@ -183,16 +202,25 @@ class DailyCopies:
         ]
         return time.time() - max(made, default=0.0) > DAY_SECONDS
 
-    def _copy(self) -> None:
+    def _copy(self) -> bool:
+        """Make a copy; False if it was given up."""
+        removals = self._removals
         with _connected(self._path) as connection:
             if not connection.execute("SELECT count(*) FROM messages").fetchone()[0]:
-                return
+                return True
             # copies of a damaged database must not displace sound ones
             if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 log.warning("no copy of the database was made: it is damaged")
-                return
-        with contextlib.suppress(CopyStopped):
-            copy_database(self._path, self._backups, "daily", KEPT_DAILY, self._closing.is_set)
+                return True
+
+        def stop() -> bool:
+            return self._closing.is_set() or self._removals != removals
+
+        try:
+            copy_database(self._path, self._backups, "daily", KEPT_DAILY, stop, self._naming)
+        except CopyStopped:
+            return False
+        return True
 
 
 @contextlib.contextmanager
