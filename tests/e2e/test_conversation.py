@@ -302,8 +302,8 @@ async def test_stop_ends_a_reply_that_waits_for_another_chat(running: OpenApp) -
         await until(lambda: not app.services.replies.writing_chats())
 
 
-@pytest.mark.logs("a reply could not be stored")
-async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
+@pytest.mark.logs("a reply is stored later")
+async def test_a_reply_that_cannot_be_stored_stays_on_the_screen_and_can_be_continued(
     running: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full at the end of the turn, and for a while after it."""
@@ -314,22 +314,26 @@ async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
     async with running() as app:
         use_sampling(app)
         await ask(app, "Name a colour.")
-        monkeypatch.setattr("headstart.chat.reply.STORE_AGAIN", (0.01,))
-        monkeypatch.setattr("headstart.storage.messages.MessageTable.finish", full)
-        app.window.composer.set_text("Name a river.")
-        app.window.composer.button.click()
-        await until(lambda: app.controllers.reply.writing)
-        await until(lambda: not app.controllers.reply.writing)
-        await app.controllers.settle()
-        reply = (await branch(app))[-1]
-        assert reply.text
-        assert "Not saved yet" in (reply.error or "")
-        assert reply.text.split()[0] in shown_text(app, 3)
-        assert "could not be saved" in app.window.banner.text()
-        monkeypatch.undo()
+        with monkeypatch.context() as disk:
+            disk.setattr("headstart.chat.reply.STORE_AGAIN", (0.01,))
+            disk.setattr("headstart.chat.outbox.AGAIN_SECONDS", (600.0,))
+            disk.setattr("headstart.storage.messages.MessageTable.finish", full)
+            app.window.composer.set_text("Name a river.")
+            app.window.composer.button.click()
+            await until(lambda: app.controllers.reply.writing)
+            await until(lambda: not app.controllers.reply.writing)
+            await app.controllers.settle()
+            reply = (await branch(app))[-1]
+            assert reply.text
+            assert "Not saved yet" in (reply.error or "")
+            assert reply.text.split()[0] in shown_text(app, 3)
+            assert app.window.unsaved.isVisible()
+            assert "disk is full" in app.window.unsaved.label.text()
         use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=8))
         app.controllers.conversation.continue_reply(reply.id)
         await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)
         assert longer.text.startswith(reply.text)
         assert longer.error is None
+        # what waited was stored before the reply went on
+        assert not app.window.unsaved.isVisible()

@@ -24,7 +24,7 @@ from tests.support.program import Plain, beside, opened
 SYSTEM = {"role": "system", "content": prose(500, 3)}
 STORY: Any = {
     "messages": [{"role": "user", "content": "Tell me a long story about a river and a town."}],
-    "max_tokens": 160, "temperature": 0.9, "seed": 11,
+    "max_tokens": 320, "temperature": 0.9, "seed": 11,
 }  # fmt: skip
 
 
