@@ -106,6 +106,11 @@ class Storage:
         path = self._path
         return () if path is None else (path, path.with_name(path.name + "-wal"))
 
+    @property
+    def copies(self) -> DailyCopies | None:
+        """The daily copies; None for a database that has none, and until it is open."""
+        return self._copies
+
     async def ready(self) -> Store:
         """Wait until the database is open; raises DatabaseProblem if it cannot be opened."""
         return await asyncio.wrap_future(self._opened)

@@ -69,14 +69,14 @@ async def test_a_copy_that_is_being_made_meanwhile_keeps_no_word(
             assert removed.wait(PATIENCE)
 
     monkeypatch.setattr(search_tables, "empty", wait)
-    made = storage._copies
+    made = storage.copies
     assert made is not None
-    copying = asyncio.create_task(asyncio.to_thread(made._copy))
+    copying = asyncio.create_task(asyncio.to_thread(made.copy))
     await asyncio.to_thread(read.wait, PATIENCE)
     await remove(storage)
     removed.set()
     assert not await copying, "it is made another time"
-    assert made._copy()
+    assert made.copy()
     storage.close()
     assert words_left(tmp_path, go) == {}
     (copy,) = newest_first(tmp_path / "headstart.db", tmp_path / "backups")

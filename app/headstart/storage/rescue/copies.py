@@ -191,7 +191,7 @@ class DailyCopies:
         while not self._closing.wait(wait):
             wait = LOOK_SECONDS
             try:
-                if self._due() and not self._copy():
+                if self._due() and not self.copy():
                     wait = self._first
             except (sqlite3.Error, OSError) as error:
                 log.warning("no copy of the database was made: %s", trouble_of(error).value)
@@ -202,8 +202,8 @@ class DailyCopies:
         ]
         return time.time() - max(made, default=0.0) > DAY_SECONDS
 
-    def _copy(self) -> bool:
-        """Make a copy; False if it was given up."""
+    def copy(self) -> bool:
+        """Make a copy now; False if it was given up."""
         removals = self._removals
         with _connected(self._path) as connection:
             if not connection.execute("SELECT count(*) FROM messages").fetchone()[0]:
