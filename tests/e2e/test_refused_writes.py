@@ -122,6 +122,27 @@ async def test_settings_and_unsent_words_are_written_at_the_end(
         assert app.window.composer.text() == "unsent words on a full disk"
 
 
+@pytest.mark.logs(*LATER)
+async def test_a_deletion_that_is_undone_while_it_waits_is_not_carried_out(
+    running: OpenApp, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Refusals()
+    async with running() as app:
+        await use(app, server)
+        server.script = [say("Fine.")]
+        await ask(app, "How are you?")
+        chat_id = app.controllers.open.id
+        disk.watch(app, monkeypatch)
+        disk.full = True
+        await app.services.chat_list.delete(chat_id)
+        assert app.services.outbox.count
+        await app.services.chat_list.undo_delete(chat_id)
+        disk.full = False
+        await until(lambda: not app.services.outbox.count)
+    async with running() as app:
+        assert [one.id for one in await app.services.chat_list.summaries()] == [chat_id]
+
+
 async def scenario(app: App, server: ScriptedServer) -> None:
     """What a user does in an hour, each step awaited."""
     services, controllers, window = app.services, app.controllers, app.window

@@ -261,6 +261,10 @@ async def test_files_are_found_beside_chats(running: OpenApp, tmp_path: Path) ->
         assert sheet is not None
         assert sheet.field.text() == "compost"
         await until(lambda: sheet.list.count() == 1)
-        # filters are of chats
         sheet.reject()
+        # words that files alone have are found
+        await search(app, "shed")
+        await until(lambda: any(row.passage for row in rows(app)))
+        assert app.window.sidebar.searching.nothing.isHidden()
+        # filters are of chats
         assert not any(row.passage for row in await search(app, "compost has:code"))

@@ -132,7 +132,11 @@ class ChatList:
     async def undo_delete(self, chat_id: str) -> None:
         """Restore a deleted chat; raise EnvironmentProblem if it is gone."""
         self._end_undo(chat_id)
-        if not await self._databases.run(chat_id, lambda store: store.chats.restore(chat_id)):
+        # one that waits for the disk would delete the chat later
+        waits = self._databases.outbox.forget((What.DELETED.value, chat_id))
+        if not waits and not await self._databases.run(
+            chat_id, lambda store: store.chats.restore(chat_id)
+        ):
             raise EnvironmentProblem("deleted-chat-gone")
         self._databases.tell(chat_id, What.RESTORED)
 

@@ -73,10 +73,12 @@ class Outbox:
     def waits(self, key: Key) -> bool:
         return key in self._waiting
 
-    def forget(self, key: Key) -> None:
-        """Give up a write: what it is about is gone."""
-        if self._waiting.pop(key, None) is not None:
+    def forget(self, key: Key) -> bool:
+        """Give up a write: the user took it back. False if it does not wait."""
+        waits = self._waiting.pop(key, None) is not None
+        if waits:
             self._tell()
+        return waits
 
     async def try_now(self) -> bool:
         """Try all that waits, in order, until one is refused; True if none is left."""

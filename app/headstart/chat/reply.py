@@ -12,6 +12,8 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+from msgspec import Struct
+
 from headstart.chat.reply_parts import parts_of
 from headstart.core.chats.parts import Part, joined
 from headstart.core.chats.values import FinishReason, Message, MessageStatus, TurnStats
@@ -51,6 +53,14 @@ class ReplyStream(Protocol):
     def __aiter__(self) -> AsyncIterator[GenerationEvent]: ...
 
 
+class _End(Struct, frozen=True):
+    """The end of a reply; `error`: a stored Told."""
+
+    status: MessageStatus
+    stats: TurnStats | None
+    error: str | None
+
+
 class Reply:
     """Follows one stream to its end and stores the reply."""
 
@@ -74,7 +84,7 @@ class Reply:
         self._tell = tell
         self.last: GenerationEvent | None = None
         # its end, as it is stored
-        self._end: tuple[MessageStatus, TurnStats | None, str | None] | None = None
+        self._end: _End | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -84,7 +94,7 @@ class Reply:
     @property
     def status(self) -> MessageStatus:
         """Status of the reply, which has ended."""
-        return MessageStatus.STOPPED if self._end is None else self._end[0]
+        return MessageStatus.STOPPED if self._end is None else self._end.status
 
     def stop(self) -> None:
         self._stream.cancel()
@@ -129,7 +139,7 @@ class Reply:
         if error is not None and self.before and not self.written:
             # the continuation failed, the existing reply did not
             status = MessageStatus.STOPPED
-        self._end = status, stats, error
+        self._end = _End(status, stats, error)
         for pause in (*STORE_AGAIN, None):
             try:
                 await self.store()
@@ -143,9 +153,9 @@ class Reply:
     async def store(self) -> None:
         """Store the whole reply, which has ended. Raises EnvironmentProblem."""
         assert self._end is not None
-        parts, message_id, (status, stats, error) = self.parts, self.message_id, self._end
+        parts, message_id, end = self.parts, self.message_id, self._end
         await self._storage.run(
-            lambda store: store.messages.finish(message_id, parts, status, stats, error)
+            lambda store: store.messages.finish(message_id, parts, end.status, end.stats, end.error)
         )
 
     async def _journal_forever(self) -> None:

@@ -15,17 +15,13 @@ from msgspec.structs import replace
 from headstart.core.chats.attachments import with_sound_choice
 from headstart.core.chats.bounds import MOST, converted
 from headstart.core.chats.parts import (
-    CoveragePart,
-    FilePart,
+    OTHER_KINDS,
     ImagePart,
     Origin,
     OriginRun,
-    OtherPart,
     Part,
     PartKind,
     PassagePart,
-    SearchPart,
-    ToolCallPart,
     ToolResultPart,
     UnknownPart,
     blob_of,
@@ -72,15 +68,6 @@ _KEYS = {
     PartKind.COVERAGE: {"kind", "text", "total", "read", "found", "unread", "short"},
     PartKind.SEARCH: {"kind", "text", "sources", "given", "outcome", "problem"},
 }
-_OTHERS: tuple[type[OtherPart], ...] = (
-    FilePart,
-    ImagePart,
-    ToolCallPart,
-    ToolResultPart,
-    PassagePart,
-    CoveragePart,
-    SearchPart,
-)
 
 
 class ReadPart(NamedTuple):
@@ -116,7 +103,7 @@ def part_of(fields: Fields) -> ReadPart:
     text = fields.text("text")
     if kind in (PartKind.TEXT, PartKind.REASONING):
         return ReadPart(written(kind, text, _origins(fields.list("origins"), text)), unknown)
-    for form in _OTHERS:
+    for form in OTHER_KINDS:
         if form.kind is kind:
             facts = {key: fields.all[key] for key in known if key in fields.all}
             if "origins" in facts:

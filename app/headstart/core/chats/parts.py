@@ -265,6 +265,16 @@ OtherPart: TypeAlias = (
     | UnknownPart
 )
 Part: TypeAlias = WrittenPart | OtherPart
+# the known kinds of them
+OTHER_KINDS: tuple[type[OtherPart], ...] = (
+    FilePart,
+    ImagePart,
+    ToolCallPart,
+    ToolResultPart,
+    PassagePart,
+    CoveragePart,
+    SearchPart,
+)
 
 
 def written(

@@ -14,18 +14,12 @@ from sqlalchemy import Row
 from headstart.core.chats.attachments import with_sound_choice
 from headstart.core.chats.bounds import MOST, converted, moment_of
 from headstart.core.chats.parts import (
-    CoveragePart,
-    FilePart,
-    ImagePart,
+    OTHER_KINDS,
     Origin,
     OriginRun,
     OtherPart,
     Part,
     PartKind,
-    PassagePart,
-    SearchPart,
-    ToolCallPart,
-    ToolResultPart,
     UnknownPart,
     WrittenPart,
     blob_of,
@@ -226,18 +220,7 @@ def part_row(part: Part) -> dict[str, Any]:
     }
 
 
-_OTHERS: dict[PartKind, type[OtherPart]] = {
-    kind.kind: kind
-    for kind in (
-        FilePart,
-        ImagePart,
-        ToolCallPart,
-        ToolResultPart,
-        PassagePart,
-        CoveragePart,
-        SearchPart,
-    )
-}
+_OTHERS: dict[PartKind, type[OtherPart]] = {kind.kind: kind for kind in OTHER_KINDS}
 
 
 def _one_of(kind: type[_E], value: object) -> _E | None:

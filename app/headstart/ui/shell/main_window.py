@@ -137,18 +137,19 @@ class MainWindow(Shell):
 
     def restart(self) -> None:
         """End the program, and start it once more: the open chat and unsent text come back."""
-        self.starts_again = True
-        self.close()
+        self.leave(again=True)
 
-    def leave(self) -> None:
-        """Close the window; the user is asked first if the disk still refuses something."""
+    def leave(self, again: bool = False) -> None:
+        """Close the window, to start `again`; the user is asked first if the disk still refuses
+        something."""
+
+        def close() -> None:
+            self._loses, self.starts_again = True, again
+            self.close()
+
         if not self.unsaved.count:
-            self.close()
+            close()
             return
-
-        def lose() -> None:
-            self._loses = True
-            self.close()
 
         count = self.unsaved.count
         DangerQuestion(
@@ -157,7 +158,7 @@ class MainWindow(Shell):
             self.unsaved.label.text(),
             say("shell.close-anyway"),
             say("shell.stay"),
-        ).ask(lose)
+        ).ask(close)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.unsaved.count and event.spontaneous() and not self._loses:

@@ -30,6 +30,9 @@ class Searching:
         self._chats, self._wanted, self._changed = chats, wanted, changed
         # Enter was pressed before the results came
         self._enter_wanted = False
+        # results of the query so far: of chats, and whether files have any
+        self._found: FoundChats | None = None
+        self._whole, self._in_files = True, False
         self.box = SearchBox(parent)
         self.results = ResultsView(parent)
         self.results.hide()
@@ -52,7 +55,8 @@ class Searching:
         messages are not searched yet."""
         if query == self.box.text():
             self.results.set_found(found.chats)
-            self._tell(found, whole)
+            self._found, self._whole = found, whole
+            self._tell()
             if self._enter_wanted and (found.chats or whole):
                 self._enter_wanted = False
                 self.results.choose_first()
@@ -66,22 +70,21 @@ class Searching:
         """Show the best passages of files, each with its snippet."""
         if query == self.box.text():
             self.results.results.set_passages(found)
-            self.nothing.setVisible(self.nothing.isVisible() and not self._found_nothing(found))
+            self._in_files = bool(found)
+            self._tell()
 
-    def _found_nothing(self, passages: Sequence[object]) -> bool:
-        """True if only files have something."""
-        return bool(passages) and self.nothing.text() == say(_NOTHING)
-
-    def _tell(self, found: FoundChats, whole: bool) -> None:
-        if not whole:
-            words = say(_GOING_ON)
-        elif not found.chats:
-            words = say(_NOTHING)
-        else:
+    def _tell(self) -> None:
+        """Show the numbers of chats and messages, or that there are none."""
+        found, words = self._found, ""
+        if found is None or not self._whole:
+            words = say(_GOING_ON) if found is not None else ""
+        elif found.chats:
             code = "sidebar.found-chats" if found.messages else "sidebar.found-titles"
             words = say(code, chats=len(found.chats), messages=found.messages)
+        elif not self._in_files:
+            words = say(_NOTHING)
         self.nothing.setText(words)
-        self.nothing.show()
+        self.nothing.setVisible(bool(words))
 
     def leave(self) -> bool:
         """Leave the search and show the chats, if the search has the focus; True if it was left."""
@@ -96,6 +99,7 @@ class Searching:
         searching = bool(query.strip())
         self.results.setVisible(searching)
         self._chats.setVisible(not searching)
+        self._found, self._in_files = None, False
         if searching:
             self._wanted(query)
         else:
