@@ -208,7 +208,7 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
     window.unsaved.show_count(12, full)
     await walk.look("unsaved")
     window.unsaved.show_count(0, None)
-    window.sidebar.search.setText("river")
+    window.sidebar.search.setText("prime")
     await walk.settle()
     await walk.look("search")
     window.sidebar.search.clear()

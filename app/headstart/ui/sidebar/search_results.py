@@ -1,5 +1,5 @@
-"""Search results as a list: a line per chat with the number of its messages that match, below it
-the latest of them with the matches marked, and below all chats the best passages of files."""
+"""Search results as a list: a line per chat, below it the latest messages with the matches marked
+and the number of further ones, and below all chats the best passages of files."""
 
 from __future__ import annotations
 
@@ -248,8 +248,6 @@ class ResultsView(QListView):
 def _paint_chat(painter: QPainter, area: QRect, chat: FoundChat) -> None:
     colours = theme.current()
     when = when_text(chat.updated_at)
-    if chat.count:
-        when = say("sidebar.count-when", count=chat.count, when=when)
     if chat.archived:
         when = say("sidebar.archived-when", when=when)
     small = theme.text_font(theme.SMALL_SIZE)

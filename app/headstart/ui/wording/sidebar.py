@@ -38,7 +38,6 @@ WORDS: dict[str, str] = {
     "system": "System",
     "and-count": "and {count:n more message|more messages}",
     "count-messages": "{count:n message|messages}",
-    "count-when": "{count:,} · {when}",
     "found-chats": "{chats:n chat|chats}, {messages:n message|messages}",
     "found-titles": "{chats:n chat|chats}",
     "in-your-files": "In your files",
