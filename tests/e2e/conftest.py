@@ -12,7 +12,9 @@ from headstart.engine import local, prefill
 from headstart.engine.loading import models
 from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
 from tests.models.tiny_mlx import FAMILIES, make_tiny_mlx
+from tests.support.knowledge_window import manuals
 from tests.support.prefix_engine import PrefixEngine, free_disk
+from tests.support.scripted_server import ScriptedServer
 
 
 @pytest.fixture
@@ -27,6 +29,19 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefill, "KEEP_SECONDS", 2.0)
     monkeypatch.setattr(models, "SWITCH_SECONDS", 2.0)
     monkeypatch.setattr(local, "QUIT_SECONDS", 10.0)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """A server with models, whose answers are scripted."""
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of manuals."""
+    return manuals(tmp_path)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ question says for good what it was sent with. The model is a server that is scri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from tests.conftest import OpenApp, until
 from tests.e2e.test_tools_window import use
 from tests.support import alike_papers
 from tests.support.driver import ask, branch, reply_done
-from tests.support.knowledge_window import manuals, picture, read, say, with_folder
+from tests.support.knowledge_window import picture, read, say, with_folder
 from tests.support.scripted_server import ScriptedServer
 
 # shares a word with the manuals, and asks for something else
@@ -32,17 +31,6 @@ DOUBTFUL = "How did tulips shake the Dutch stock exchange in Amsterdam?"
 @pytest.fixture(autouse=True)
 def quick(shallow_starter: None) -> None:
     """No test here needs the starter model's words."""
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return manuals(tmp_path)
 
 
 def search_of(message: Message) -> SearchPart:

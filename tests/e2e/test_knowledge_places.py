@@ -4,7 +4,6 @@ files, passages from long ago. The model is a server that is scripted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,24 +20,13 @@ from tests.conftest import OpenApp, until
 from tests.e2e.test_tools_window import use
 from tests.support.documents import pdf
 from tests.support.driver import ask, branch
-from tests.support.knowledge_window import manuals, marks, picture, read, say, with_folder
+from tests.support.knowledge_window import marks, picture, read, say, with_folder
 from tests.support.scripted_server import ScriptedServer
 
 
 @pytest.fixture(autouse=True)
 def quick(shallow_starter: None) -> None:
     """No test here needs the starter model's words."""
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return manuals(tmp_path)
 
 
 async def test_a_page_of_a_pdf_is_shown_as_it_looks(

@@ -4,7 +4,6 @@ asked, cited, opened, searched without a model, taken away. The model is a serve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from headstart.ui.transcript.part_boxes import PassagesBox
 from tests.conftest import OpenApp, until
 from tests.e2e.test_tools_window import use
 from tests.support.driver import ask, branch
-from tests.support.knowledge_window import manuals, marks, picture, read, say, with_folder
+from tests.support.knowledge_window import marks, picture, read, say, with_folder
 from tests.support.scripted_server import ScriptedServer
 
 REPLY = (
@@ -33,17 +32,6 @@ REPLY = (
 @pytest.fixture(autouse=True)
 def quick(shallow_starter: None) -> None:
     """No test here needs the starter model's words."""
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return manuals(tmp_path)
 
 
 async def test_a_folder_is_added_asked_cited_and_opened(

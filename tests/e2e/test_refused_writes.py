@@ -3,7 +3,6 @@ settings or places are lost, wherever a write is refused once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -40,12 +39,6 @@ def quick(shallow_starter: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test here needs the starter model's words, nor a pause of seconds."""
     monkeypatch.setattr("headstart.chat.outbox.AGAIN_SECONDS", (0.05,))
     monkeypatch.setattr("headstart.chat.reply.STORE_AGAIN", (0.01,))
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
 
 
 async def settled(app: App) -> None:

@@ -54,12 +54,6 @@ def keychain() -> Iterator[MemoryKeyring]:
     keyring.set_keyring(before)
 
 
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
 async def _add(app: App, server: ScriptedServer, key: str | None = KEY) -> ServerModel:
     """Add the server in the settings as a user does; returns its first model."""
     page = app.window.settings.open("servers")

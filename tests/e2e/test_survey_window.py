@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,12 +33,6 @@ from tests.support.scripted_server import Answer, Asked, Handler, ScriptedServer
 QUESTION = "How much does the tank hold?"
 PUMP = "“The tank holds 20 litres of coolant” and “Change it each spring”. It holds 20 litres."
 WRONG = "“The garden holds a tank of 500 litres”. So 500."
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
 
 
 @pytest.fixture

@@ -45,12 +45,6 @@ def kept_keys(shallow_starter: None) -> Iterator[None]:
     keyring.set_keyring(before)
 
 
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
 async def picture(app: App, name: str) -> None:
     """A picture of the window, where pictures are wanted."""
     if PICTURES:

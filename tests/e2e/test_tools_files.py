@@ -7,7 +7,6 @@ import asyncio
 import json
 import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,6 @@ PRIVATE = ("ZEPHYR", "MISTRAL", "SIROCCO")
 @pytest.fixture(autouse=True)
 def quick(shallow_starter: None) -> None:
     """No test here needs the starter model's words."""
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,6 @@ from tests.support.driver import begin, branch, reply_done, shown_text, use_samp
 from tests.support.scripted_server import Answer, Asked, Handler, ScriptedServer, chunk
 
 TERM = {"term": "19.99 * 3"}
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
 
 
 def call(name: str, arguments: dict[str, Any], words: str = "", count: int = 1) -> Handler:
