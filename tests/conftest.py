@@ -40,6 +40,7 @@ from headstart.launch import make_application, start_logging
 from headstart.ui.kit import languages
 from tests.models.drafts import drop_layers
 from tests.support.collecting import no_clients, nothing_starts
+from tests.support.disk import free_disk
 from tests.support.patience import PATIENCE, PatientBot, unhurried
 from tests.support.patience import until as until
 
@@ -175,6 +176,12 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the program does does not depend on what else the computer does."""
     unhurried(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine for tests may have a small disk; what happens then has its own tests."""
+    free_disk(monkeypatch, 1 << 40)
 
 
 @pytest.fixture(autouse=True)

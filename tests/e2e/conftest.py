@@ -13,14 +13,8 @@ from headstart.engine.loading import models
 from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
 from tests.models.tiny_mlx import FAMILIES, make_tiny_mlx
 from tests.support.knowledge_window import manuals
-from tests.support.prefix_engine import PrefixEngine, free_disk
+from tests.support.prefix_engine import PrefixEngine
 from tests.support.scripted_server import ScriptedServer
-
-
-@pytest.fixture
-def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine for tests may have a small disk; what happens then has its own tests."""
-    free_disk(monkeypatch, 1 << 40)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from tests.support.keyrings import MemoryKeyring
 from tests.support.prefix_engine import PrefixEngine, prose, system, user
 from tests.support.program import Plain, beside, opened
 
-pytestmark = pytest.mark.usefixtures("plenty_of_disk", "unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 AUDIENCES = {
     "window": WINDOW,

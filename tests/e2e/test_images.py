@@ -42,7 +42,7 @@ KINDS = {
 }
 BATCH = 128
 
-pytestmark = pytest.mark.usefixtures("plenty_of_disk", "unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 def picture(color: str, width: int = 96, height: int = 64, kind: str = "p") -> PromptImage:

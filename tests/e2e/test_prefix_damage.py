@@ -19,17 +19,10 @@ from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, told
 from headstart.engine.prefix import budget, record_file, writer
 from headstart.hub.library import open_model
-from tests.support.prefix_engine import (
-    LONG,
-    PrefixEngine,
-    free_disk,
-    prose,
-    system,
-    talk,
-    user,
-)
+from tests.support.disk import free_disk
+from tests.support.prefix_engine import LONG, PrefixEngine, prose, system, talk, user
 
-pytestmark = pytest.mark.usefixtures("plenty_of_disk", "unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 @pytest.mark.logs("a stored prefix is not used")

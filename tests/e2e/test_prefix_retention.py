@@ -17,17 +17,10 @@ from headstart.engine.prefix import budget, keys
 from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
 from tests.models.drafts import drop_layers
-from tests.support.prefix_engine import (
-    LONG,
-    PrefixEngine,
-    free_disk,
-    prose,
-    system,
-    talk,
-    user,
-)
+from tests.support.disk import free_disk
+from tests.support.prefix_engine import LONG, PrefixEngine, prose, system, talk, user
 
-pytestmark = pytest.mark.usefixtures("plenty_of_disk", "unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 def test_a_chat_that_may_not_be_on_disk_leaves_no_file(engine: PrefixEngine) -> None:

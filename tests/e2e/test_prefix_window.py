@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,12 +24,6 @@ from tests.support.prefix_engine import prose
 pytestmark = pytest.mark.usefixtures("shallow_starter")
 
 LONG = "Please remember this: " + prose(300)
-
-
-@pytest.fixture(autouse=True)
-def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = SimpleNamespace(total=1 << 40, used=0, free=1 << 40)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
 
 
 def _short(app: App) -> None:

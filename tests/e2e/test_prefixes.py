@@ -23,7 +23,7 @@ from tests.support.prefix_engine import (
     user,
 )
 
-pytestmark = pytest.mark.usefixtures("plenty_of_disk", "unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 # --- found again -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from headstart.hub.library import open_model
 from tests.models.tiny import FAMILIES, make_tiny
 from tests.support.prefix_engine import PrefixEngine, prose, system, user
 
-pytestmark = pytest.mark.usefixtures("plenty_of_disk", "unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 
 @pytest.fixture(autouse=True)

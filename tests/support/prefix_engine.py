@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
-
-import pytest
 
 from headstart.core.chats.replies import EarlierReplies
 from headstart.core.chats.values import Chat, Role, TurnStats
@@ -200,12 +196,6 @@ def prose(words: int, seed: int = 0) -> str:
 
 
 LONG = prose(500)
-
-
-def free_disk(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    """Have so many bytes be free on every disk."""
-    usage = SimpleNamespace(total=size, used=0, free=size)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
 
 
 def talk(engine: PrefixEngine, chat_id: str = "c", text: str = LONG) -> list[PromptMessage]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from headstart.core.hub.downloads import DownloadState
 from headstart.hub.downloads import places
 from headstart.hub.downloads.book import Book
 from headstart.hub.downloads.source import DownloadProblem
+from tests.support.disk import free_disk
 from tests.support.download_desk import MODEL, OTHER, REPO, SMALL, Desk
 from tests.support.hub_server import Fault, HubServer, Repo
 from tests.support.patience import wait_for
@@ -233,15 +233,13 @@ def test_a_gate_is_told_and_a_token_opens_it(hub: HubServer, tmp_path: Path) -> 
 def test_a_nearly_full_disk_stops_cleanly_and_says_how_much_is_missing(
     hub: HubServer, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usage = shutil.disk_usage(desk.cache.parent)
-    full = type(usage)(usage.total, usage.total - 700_000, 700_000)
-    monkeypatch.setattr("shutil.disk_usage", lambda _path: full)
+    free_disk(monkeypatch, 700_000)
     name = desk.get()
     failed = desk.ended()
     assert failed.reason is not None
     assert failed.reason.code == "download-disk-full"
     assert "needed" in failed.reason.facts
-    monkeypatch.undo()
+    free_disk(monkeypatch, 1 << 40)
     desk.queue.resume([name])
     assert desk.ended().state is DownloadState.DONE
 
