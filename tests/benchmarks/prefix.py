@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -187,7 +187,7 @@ def bytes_on_disk(report: Report) -> None:
         kept = sum(path.stat().st_size for path in files)
         import sqlite3
 
-        with sqlite3.connect(home / "a.db") as database:
+        with closing(sqlite3.connect(home / "a.db")) as database:
             (written,) = database.execute("SELECT sum(bytes) FROM prefix_written").fetchone()
         print(f"20 turns: {tokens} tokens, {kept:,} bytes kept, {written:,} written")
         report.add("written_bytes_ratio", written / kept, "<= 1.1")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def _import(home: Home, source: Path) -> list[str]:
 def contents(home: Home) -> Contents:
     if not home.database.exists():
         return {}
-    with sqlite3.connect(home.database) as connection:
+    with closing(sqlite3.connect(home.database)) as connection:
         try:
             found = connection.execute(_CONTENTS).fetchall()
         except sqlite3.OperationalError:

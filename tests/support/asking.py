@@ -34,7 +34,11 @@ QUESTION = (
 def run(work: Coroutine[Any, Any, T]) -> T:
     """`asyncio.run` would take the window's event loop away from later tests."""
     with contextlib.closing(asyncio.new_event_loop()) as loop:
-        return loop.run_until_complete(work)
+        try:
+            return loop.run_until_complete(work)
+        finally:
+            # an answer that was cut off leaves what read it
+            loop.run_until_complete(loop.shutdown_asyncgens())
 
 
 class Asking:

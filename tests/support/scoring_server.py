@@ -124,17 +124,25 @@ class ScoringServer:
     async def _stream(self, pieces: Iterator[str], answer: Answer, text: bool = False) -> None:
         await answer.stream()
         finish = "stop"
-        while True:
-            piece = await asyncio.to_thread(next, pieces, None)
-            if piece is None:
-                break
-            await asyncio.sleep(self.pause)
-            if piece == "":
-                finish = "length"
-                break
-            event = {"choices": [{"index": 0, "text": piece}]} if text else None
-            await answer.event(event or chunk({"content": piece}))
-        pieces.close()  # type: ignore[attr-defined]
+        step: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        try:
+            while True:
+                step = asyncio.ensure_future(asyncio.to_thread(next, pieces, None))
+                piece = await asyncio.shield(step)
+                if piece is None:
+                    break
+                await asyncio.sleep(self.pause)
+                if piece == "":
+                    finish = "length"
+                    break
+                event = {"choices": [{"index": 0, "text": piece}]} if text else None
+                await answer.event(event or chunk({"content": piece}))
+        finally:
+            # a client that leaves in the middle must not keep the model from others: the frames
+            # of an exception live longer in some Pythons than in others
+            if not step.done():
+                await asyncio.wait([step])
+            pieces.close()  # type: ignore[attr-defined]
         if text:
             last = {"index": 0, "text": "", "finish_reason": finish}
             await answer.event({"choices": [last]})

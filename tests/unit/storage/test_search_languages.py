@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sqlite3
 import unicodedata
@@ -90,9 +91,12 @@ OF_THEIR_OWN = re.compile("[ǠǡǢǣǮǯǼ-ǿ]")
 
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.proof)])
 def test_letters_are_found_and_marked_as_they_are_and_in_their_plain_way(step: int) -> None:
-    base = sqlite3.connect(":memory:")
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        _look_for(LETTERS[::step], base)
+
+
+def _look_for(letters: str, base: sqlite3.Connection) -> None:
     base.execute(_INDEX.replace(f"content='{TABLE}_texts', content_rowid='id',", ""))
-    letters = LETTERS[::step]
     rows = ((ord(one), fold(f"qx{one}{ord(one)}zw")) for one in letters)
     base.executemany(f"INSERT INTO {TABLE}(rowid, text) VALUES (?, ?)", rows)
     for letter in letters:

@@ -61,10 +61,14 @@ def open_index(path: Path | None) -> Engine:
             log.warning("the index of files is made again")
             delete_index(path)
     engine = open_engine(path)
-    with engine.begin() as connection:
-        if not connection.scalar(text("PRAGMA user_version")):
-            for statement in _TABLES:
-                connection.exec_driver_sql(statement)
+    try:
+        with engine.begin() as connection:
+            if not connection.scalar(text("PRAGMA user_version")):
+                for statement in _TABLES:
+                    connection.exec_driver_sql(statement)
+    except BaseException:
+        engine.dispose()
+        raise
     return engine
 
 
@@ -77,11 +81,15 @@ def delete_index(path: Path) -> None:
 def open_reader(path: Path) -> Engine:
     """A second engine, which only searches."""
     engine = open_engine(path)
-    # a reader that began to write would wait for the writer
-    forbid_writing(engine)
-    with engine.connect() as connection:
-        # 64 MB of pages: searches read the same ones again
-        connection.exec_driver_sql("PRAGMA cache_size=-65536")
+    try:
+        # a reader that began to write would wait for the writer
+        forbid_writing(engine)
+        with engine.connect() as connection:
+            # 64 MB of pages: searches read the same ones again
+            connection.exec_driver_sql("PRAGMA cache_size=-65536")
+    except BaseException:
+        engine.dispose()
+        raise
     return engine
 
 

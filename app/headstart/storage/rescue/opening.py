@@ -286,12 +286,13 @@ def _read_only(
     notices: tuple[Told, ...] = ()
     if not data:
         return Opened(_locked(open_memory()), 0, (), reason)
+    engine = open_engine(None, Image(data, write_ahead).data)
     try:
-        engine = open_engine(None, Image(data, write_ahead).data)
         schema.check_current(engine, path)
         schema.bring_up_to_date(engine, None, backups)
         interrupted = _recover_in_memory(engine)
     except (sqlite3.Error, SQLAlchemyError):
+        engine.dispose()
         expected = last.messages if last is not None else 0
         saved = salvage.read_damaged(
             data, write_ahead, copies.newest_first(path, backups), expected

@@ -71,8 +71,10 @@ def is_of_index(error: BaseException) -> bool:
     """True if the error may come from damage to the index of words, which can be rebuilt: a virtual
     table reports it, or texts cannot be written for a reason that is not their own."""
     cause = getattr(error, "orig", None) or error
-    code, statement = getattr(cause, "sqlite_errorcode", None), getattr(error, "statement", "")
-    return code == _CORRUPT_VTAB or (code in _UNTOLD and " parts" in str(statement))
+    code, statement = getattr(cause, "sqlite_errorcode", None), getattr(error, "statement", None)
+    # newer versions of SQLite write the index at a commit, which has no statement
+    written = statement is None or " parts" in statement
+    return code == _CORRUPT_VTAB or (code in _UNTOLD and written)
 
 
 def is_database_error(error: BaseException) -> bool:
