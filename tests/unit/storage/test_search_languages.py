@@ -6,7 +6,7 @@ import contextlib
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -95,7 +95,7 @@ def test_letters_are_found_and_marked_as_they_are_and_in_their_plain_way(step: i
         _look_for(LETTERS[::step], base)
 
 
-def _look_for(letters: str, base: sqlite3.Connection) -> None:
+def _look_for(letters: Sequence[str], base: sqlite3.Connection) -> None:
     base.execute(_INDEX.replace(f"content='{TABLE}_texts', content_rowid='id',", ""))
     rows = ((ord(one), fold(f"qx{one}{ord(one)}zw")) for one in letters)
     base.executemany(f"INSERT INTO {TABLE}(rowid, text) VALUES (?, ?)", rows)
