@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.ui.kit import theme
 from headstart.ui.kit.enter import begin_line, ends_message
+from headstart.ui.kit.long_lines import cut
 from headstart.ui.kit.wrapping import TextEdit
 
 MOST_LINES = 10
@@ -114,5 +115,5 @@ class GrowingEdit(TextEdit):
         self._recalled = asked[-1 - back] if back >= 0 else ""
         cursor = self.textCursor()
         cursor.select(QTextCursor.SelectionType.Document)
-        cursor.insertText(self._recalled)
+        cursor.insertText(cut(self._recalled))
         return True

@@ -5,27 +5,26 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit
 
 from headstart.core.text.typing_help import is_in_code, next_line
-from headstart.core.text.units import from_units
+from headstart.ui.kit.wrapping import TextEdit
 
 
 def is_enter(event: QKeyEvent) -> bool:
     return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-def ends_message(edit: QPlainTextEdit, event: QKeyEvent) -> bool:
+def ends_message(edit: TextEdit, event: QKeyEvent) -> bool:
     """True if this Enter ends the message. In code Enter is a new line, and Ctrl+Enter ends it."""
     if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
         return False
     control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-    return control or not is_in_code(_before(edit))
+    return control or not is_in_code(edit.text_before_caret())
 
 
-def begin_line(edit: QPlainTextEdit) -> None:
+def begin_line(edit: TextEdit) -> None:
     """Begin a line at the caret: in lists with the next mark, in code as far in."""
-    gone, begin = next_line(_before(edit))
+    gone, begin = next_line(edit.text_before_caret())
     cursor = edit.textCursor()
     cursor.beginEditBlock()
     if gone:
@@ -37,8 +36,3 @@ def begin_line(edit: QPlainTextEdit) -> None:
     cursor.endEditBlock()
     edit.setTextCursor(cursor)
     edit.ensureCursorVisible()
-
-
-def _before(edit: QPlainTextEdit) -> str:
-    text = edit.toPlainText()
-    return text[: from_units(text, edit.textCursor().position())]

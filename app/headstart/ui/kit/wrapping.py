@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QMimeData, Signal
-from PySide6.QtGui import QFont, QInputMethodEvent, QTextDocument, QTextOption
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import (
+    QFont,
+    QInputMethodEvent,
+    QKeyEvent,
+    QTextBlock,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+)
 from PySide6.QtWidgets import QPlainTextEdit
 
 from headstart.core.text.shown import is_blank
+from headstart.core.text.units import from_units, units
 from headstart.ui.kit import composing
+from headstart.ui.kit.long_lines import MARK, cut, whole
 
 # characters without white space; a run of this length takes Qt some milliseconds
 _LONGEST_WORD = 5_000
@@ -42,18 +52,29 @@ def wrap(document: QTextDocument, endless: bool, font: QFont) -> None:
 
 
 class TextEdit(QPlainTextEdit):
-    """An editor that stays fast with any pasted text."""
+    """An editor that stays fast with any text: long lines are pieces, see `long_lines`."""
 
     # the word being composed, not yet part of the text, appeared, changed or went
     composed = Signal()
 
-    _endless = False
     # the placeholder of an empty field
     _hint = ""
+    # a revision of the document, and its text
+    _known = -1, ""
+    # true for a text that has the mark of pieces itself: its lines stay whole
+    _uncut = False
 
     def toPlainText(self) -> str:
         """The text as typed or pasted: Qt's own method changes some spaces and line ends."""
-        return self.document().toRawText().replace("\u2029", "\n")
+        document = self.document()
+        # asked several times at each key
+        if self._known[0] != document.revision():
+            self._known = document.revision(), self._lines(document.toRawText())
+        return self._known[1]
+
+    def text_before_caret(self) -> str:
+        raw = self.document().toRawText()
+        return self._lines(raw[: from_units(raw, self.textCursor().position())])
 
     def setPlaceholderText(self, text: str) -> None:
         self._hint = text
@@ -94,19 +115,71 @@ class TextEdit(QPlainTextEdit):
             super().setPlaceholderText(shown)
 
     def setPlainText(self, text: str) -> None:
-        endless = is_endless(text)
-        if endless:
-            self._wrap(True)
-        super().setPlainText(text)
-        if not endless:
-            self._wrap(False)
+        self._uncut = MARK in text
+        super().setPlainText(cut(text))
+        # another text may have the revision of the one before
+        self._known = -1, ""
+
+    def insertPlainText(self, text: str) -> None:
+        self._insert(text, cut(text))
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if is_endless(source.text()):
-            self._wrap(True)
-        super().insertFromMimeData(source)
+        text = source.text()
+        pieces = cut(text)
+        if pieces is text and MARK not in text:
+            super().insertFromMimeData(source)
+        else:
+            self._insert(text, pieces)
+            self.ensureCursorVisible()
 
-    def _wrap(self, endless: bool) -> None:
-        if endless is not self._endless:
-            self._endless = endless
-            wrap(self.document(), endless, self.font())
+    def _insert(self, text: str, pieces: str) -> None:
+        if MARK in text and not self._uncut:
+            self._put_together()
+        super().insertPlainText(text if self._uncut else pieces)
+
+    def _put_together(self) -> None:
+        """Have whole lines from now on."""
+        before, text = self.text_before_caret(), self.toPlainText()
+        self._uncut = True
+        super().setPlainText(text)
+        cursor = self.textCursor()
+        cursor.setPosition(units(before))
+        self.setTextCursor(cursor)
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        selected = self.textCursor().selectedText()
+        if MARK not in selected or self._uncut:
+            return super().createMimeDataFromSelection()
+        copied = QMimeData()
+        copied.setText(self._lines(selected))
+        return copied
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
+            self._join(event.key() == Qt.Key.Key_Backspace)
+        super().keyPressEvent(event)
+
+    def _lines(self, raw: str) -> str:
+        text = raw.replace("\u2029", "\n")
+        return text if self._uncut else whole(text)
+
+    def _join(self, back: bool) -> None:
+        """Put two pieces together if the key removes what stands at their joint."""
+        cursor = self.textCursor()
+        if cursor.hasSelection() or self._uncut:
+            return
+        block = cursor.block() if not back else cursor.block().previous()
+        at_joint = cursor.atBlockStart() if back else cursor.position() >= _end_of(block)
+        if not at_joint or not block.text().endswith(MARK):
+            return
+        cursor.beginEditBlock()
+        cursor.setPosition(_end_of(block))
+        cursor.setPosition(_end_of(block) + len(MARK) + 1, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        cursor.endEditBlock()
+        self.setTextCursor(cursor)
+
+
+def _end_of(block: QTextBlock) -> int:
+    """The position behind a piece's text, before its mark."""
+    return block.position() + block.length() - 1 - len(MARK)
