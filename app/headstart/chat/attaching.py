@@ -12,7 +12,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from headstart.chat.databases import Databases
-from headstart.core.chats.attachments import LARGEST, Extracted, ranges_text
+from headstart.core.chats.attachments import (
+    LARGEST,
+    LONGEST,
+    Extracted,
+    Unit,
+    in_parts,
+    ranges_text,
+)
 from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import read_regular
@@ -66,6 +73,15 @@ class Attaching:
             found.unit.value,
             encoding=found.encoding,
         )
+
+    async def text(self, chat_id: str, text: str, name: str) -> FilePart:
+        """A text that was pasted, or changed, as a file. Raises EnvironmentProblem."""
+        if len(text) > LONGEST:
+            raise EnvironmentProblem("attachment-too-long", name=name)
+        text = whole(text)
+        data, parts = await asyncio.to_thread(lambda: (text.encode(), in_parts(text)))
+        blob = await self._databases.run(chat_id, lambda store: store.blobs.put(data, "text/plain"))
+        return FilePart(name, blob, text, len(parts), Unit.PART.value)
 
     async def pages(self, chat_id: str, part: FilePart) -> Extracted:
         """All pages of a file, including the ones not chosen. Raises EnvironmentProblem."""

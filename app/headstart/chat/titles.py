@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from headstart.core.chats.parts import OtherPart
+from headstart.core.chats.attachments import PASTED
+from headstart.core.chats.parts import FilePart, OtherPart
 
 NEW_CHAT = "New chat"
 LONGEST = 48
@@ -25,6 +26,8 @@ _POLITE = re.compile(
 
 def title_of(part: OtherPart) -> str:
     """The title of a chat whose first message is only this attachment."""
+    if isinstance(part, FilePart) and part.name.startswith(PASTED):
+        return title_from(part.text)
     name = part.name.strip() or NEW_CHAT
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 

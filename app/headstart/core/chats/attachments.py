@@ -28,6 +28,17 @@ _TO = re.compile(r"(?:(?<!\s)\s++)?+[-–—‐‑−~〜～－]\s*+")
 _BETWEEN = re.compile(r"[,;\s،؛、，；]+(?!-)")
 
 
+# the name of a pasted text, for models and files: the same in every language
+PASTED = "Pasted text"
+
+
+def is_editable(part: FilePart) -> bool:
+    """True for a whole text whose characters are the file's own."""
+    kind = part.blob.media_type
+    own = kind.startswith("text/") and kind != "text/html" and not part.name.endswith(".ipynb")
+    return own and not part.chosen
+
+
 class Unit(StrEnum):
     """Divisions of a file."""
 

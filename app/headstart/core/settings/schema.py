@@ -175,6 +175,8 @@ class Settings(Struct, frozen=True):
     stats_shown: StatsShown = "speed"
     # whether a screen reader gets replies while they are written
     announce_replies: bool = True
+    # characters of a pasted text from which on it is attached; 0: never
+    long_paste: Annotated[int, Meta(ge=0, le=1_000_000)] = 4_000
     # tools that models may call without asking
     allowed_tools: tuple[Annotated[str, Meta(max_length=64)], ...] = ()
     # programs that lend tools to models, and tools of theirs that may be called without asking

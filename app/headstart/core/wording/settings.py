@@ -98,6 +98,12 @@ SETTINGS: dict[str, tuple[str, str]] = {
         "Announce replies",
         "Screen readers say them sentence by sentence while they are written, and their end",
     ),
+    "Settings.long_paste": (
+        "Attach long pasted text",
+        "From this length on; Ctrl+Shift+V pastes it into the message all the same",
+    ),
+    "Settings.long_paste:special": ("never", ""),
+    "Settings.long_paste:unit": ("{count:plural one=character|other=characters}", ""),
     "Settings.trash_days": (
         "Keep deleted chats",
         "In the trash; afterwards their text is overwritten and cannot be restored",

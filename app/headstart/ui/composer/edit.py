@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from math import ceil
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QTextCursor
+from PySide6.QtGui import QDropEvent, QImage, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.text.shown import is_blank
 from headstart.ui.kit import theme
 from headstart.ui.kit.enter import begin_line, ends_message
 from headstart.ui.kit.long_lines import cut
@@ -29,12 +30,18 @@ class GrowingEdit(TextEdit):
     pressed_on = Signal()  # Ctrl+Enter
     files_pasted = Signal(list)  # paths
     image_pasted = Signal(QImage)
+    text_pasted = Signal(str)  # a long one, to be attached
+
+    # characters of a pasted text from which on it is attached; 0: never
+    long_paste = 0
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.history: Callable[[], Sequence[str]] = _nothing
         # the recalled text, and the number of messages after it; -1: none
         self._recalled, self._back = "", -1
+        # true while text goes into the message whatever its length
+        self._here = False
         self.setTabChangesFocus(True)
         self._take_font()
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -79,10 +86,33 @@ class GrowingEdit(TextEdit):
             self.image_pasted.emit(QImage(source.imageData()))
         elif source.hasText():
             # other programs also offer their text as an image
-            super().insertFromMimeData(source)
+            text = source.text()
+            if 0 < self.long_paste <= len(text) and not self._here and not is_blank(text):
+                self.text_pasted.emit(text)
+            else:
+                super().insertFromMimeData(source)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        # text that is dragged inside the message stays in it
+        self._here = event.source() in (self, self.viewport())
+        try:
+            super().dropEvent(event)
+        finally:
+            self._here = False
+
+    def paste_here(self) -> None:
+        """Paste into the message, however long the text is."""
+        self._here = True
+        try:
+            self.paste()
+        finally:
+            self._here = False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        shift_control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         match event.key():
+            case Qt.Key.Key_V if event.modifiers() == shift_control:
+                self.paste_here()
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._enter(bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier), event)
             case Qt.Key.Key_Up if self._recall(1):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from headstart.core.chats.attachments import Extracted
+from headstart.core.chats.attachments import Extracted, is_editable
 from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.events import PromptSize
 from headstart.ui.attachment import Attachment
@@ -31,6 +31,12 @@ class Verbs(Protocol):
     def add_files(self, paths: Sequence[str]) -> None: ...
 
     def add_content(self, name: str, content: QImage | bytes) -> None: ...
+
+    def add_text(self, text: str) -> None: ...
+
+    def edit(self, attachment_id: str, text: str) -> None: ...
+
+    def take_text(self, attachment_id: str, text: str) -> None: ...
 
     def read_pages(self, attachment_id: str) -> None: ...
 
@@ -74,6 +80,9 @@ class AttachmentOpener(QObject):
             self.folder_changed.emit(str(Path(paths[0]).parent))
         self._verbs.add_files(paths)
 
+    def paste_text(self, text: str) -> None:
+        self._verbs.add_text(text)
+
     def paste_image(self, image: QImage) -> None:
         if not image.isNull():
             self._verbs.add_content("Pasted image.png", image)
@@ -81,14 +90,18 @@ class AttachmentOpener(QObject):
     # --- viewing -------------------------------------------------------------------------
 
     def open(self, attachment_id: str) -> None:
-        """Choose pages of a file that has several, or view its content."""
+        """Choose pages of a file that has several, or view its content, which can be changed where
+        it is text."""
         one = self._attachments.get(attachment_id)
         if one is None or one.part is None:
             return
-        if isinstance(one.part, FilePart) and one.part.pages > 1:
+        if isinstance(one.part, FilePart) and one.part.pages > 1 and not is_editable(one.part):
             self._verbs.read_pages(attachment_id)
-        else:
-            self.show_part(one.part)
+            return
+        window = self._show(one.part, unsent=True)
+        window.edited.connect(lambda text: self._verbs.edit(attachment_id, text))
+        window.text_wanted.connect(lambda text: self._verbs.take_text(attachment_id, text))
+        window.parts_wanted.connect(lambda: self._verbs.read_pages(attachment_id))
 
     def choose_of_largest(self) -> bool:
         """Choose pages of the file with the most tokens; False if no file has several pages."""
@@ -100,7 +113,7 @@ class AttachmentOpener(QObject):
         if not files:
             return False
         largest = max(files, key=lambda one: one.tokens or len(one.part.text if one.part else ""))
-        self.open(largest.id)
+        self._verbs.read_pages(largest.id)
         return True
 
     def show_pages(self, attachment_id: str, found: Extracted) -> None:
@@ -118,15 +131,18 @@ class AttachmentOpener(QObject):
         window.open()
 
     def show_part(self, part: object) -> None:
-        if not isinstance(part, FilePart | ImagePart):
-            return
+        if isinstance(part, FilePart | ImagePart):
+            self._show(part)
+
+    def _show(self, part: FilePart | ImagePart, unsent: bool = False) -> AttachmentWindow:
         from headstart.ui.attachment_window import AttachmentWindow
 
-        window = self.window = AttachmentWindow(part, self._parent)
+        window = self.window = AttachmentWindow(part, self._parent, unsent)
         window.save_requested.connect(self._ask_where)
         window.open()
         if isinstance(part, ImagePart):
             self.image_wanted.emit(part)
+        return window
 
     def show_image(self, part: ImagePart, image: QImage | None) -> None:
         if self.window is not None and self.window.part == part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headstart.chat.preferences import Preferences
+from headstart.core.settings.schema import Settings
 from headstart.ui.composer.composer import Composer
 from headstart.ui.composer.opener import AttachmentOpener
 from headstart.ui.composer.queued import QueuedRows
@@ -56,6 +57,19 @@ def _connect_attachments(
     composer.attach_requested.connect(opener.ask_files)
     composer.edit.files_pasted.connect(opener.add_files)
     composer.edit.image_pasted.connect(opener.paste_image)
+    composer.edit.text_pasted.connect(opener.paste_text)
+
+    def follow(settings: Settings) -> None:
+        composer.edit.long_paste = settings.long_paste
+
+    preferences.listen(follow, "long_paste")
+    follow(preferences.current)
+
+    def write(text: str) -> None:
+        composer.edit.insertPlainText(text)
+        composer.edit.setFocus()
+
+    attaching.text_wanted.connect(write)
     composer.attachments.opened.connect(opener.open)
     composer.attachments.removed.connect(attaching.remove)
     composer.attachments.encoding_chosen.connect(attaching.read_as)

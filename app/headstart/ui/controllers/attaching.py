@@ -14,11 +14,12 @@ from PySide6.QtGui import QImage
 from headstart.chat.attaching import Attached, Attaching, Reading, ReadingCancelled, choose
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import NextPromptSize
-from headstart.core.chats.attachments import Extracted
+from headstart.core.chats.attachments import PASTED, Extracted
 from headstart.core.chats.parts import FilePart, ImagePart, OtherPart
 from headstart.core.chats.values import new_id
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import PromptSize
+from headstart.core.text.shown import is_blank
 from headstart.core.told import Told
 from headstart.ui.attachment import Attachment
 from headstart.ui.kit.pictures import as_png, converted
@@ -32,6 +33,7 @@ class AttachingController(QObject):
     refused = Signal(Told)  # why a file could not be attached
     pages_read = Signal(str, Extracted)  # id, Extracted: the pages to choose from
     attached = Signal()  # the files of the open chat's next message changed
+    text_wanted = Signal(str)  # of an attachment, for the message itself
     sized = Signal(object)  # PromptSize of the open chat's next message, or None
 
     def __init__(
@@ -98,6 +100,29 @@ class AttachingController(QObject):
         """Attach content without a file: a pasted image, or a resource of a tool server."""
         self._begin(name, content)
 
+    def add_text(self, text: str) -> None:
+        """Attach a pasted text."""
+        taken, number = {one.name for one in self.shown}, 1
+        name = f"{PASTED}.txt"
+        while name in taken:
+            number += 1
+            name = f"{PASTED} {number}.txt"
+        self._begin(name, text)
+
+    def edit(self, attachment_id: str, text: str) -> None:
+        """Attach a changed text in place of a file's; a blank one is removed."""
+        part = self._find(attachment_id)
+        if is_blank(text):
+            self.remove(attachment_id)
+        elif isinstance(part, FilePart) and text != part.text:
+            self._tasks.spawn(self._edit(self._open.id, attachment_id, part, text))
+
+    def take_text(self, attachment_id: str, text: str) -> None:
+        """Have an attached text stand in the message itself."""
+        if self._find(attachment_id) is not None:
+            self.text_wanted.emit(text)
+            self.remove(attachment_id)
+
     def remove(self, attachment_id: str) -> None:
         for chat in self._reading.values():
             if attachment_id in chat:
@@ -135,7 +160,7 @@ class AttachingController(QObject):
 
     # --- internals -----------------------------------------------------------------------
 
-    def _begin(self, name: str, source: Path | QImage | bytes) -> None:
+    def _begin(self, name: str, source: Path | QImage | bytes | str) -> None:
         chat_id, one, reading = self._open.id, Attachment(new_id(), name), Reading()
         self._order[one.id] = len(self._order) + 1
         self._reading.setdefault(chat_id, {})[one.id] = (one, reading)
@@ -147,11 +172,13 @@ class AttachingController(QObject):
     async def _take(
         self,
         chat_id: str,
-        source: Path | QImage | bytes,
+        source: Path | QImage | bytes | str,
         name: str,
         reading: Reading,
         progress: Callable[[float], None],
     ) -> Attached:
+        if isinstance(source, str):
+            return await self._attaching.text(chat_id, source, name)
         if isinstance(source, Path):
             data = await asyncio.to_thread(converted, source)
             if data is None:
@@ -210,6 +237,16 @@ class AttachingController(QObject):
         except EnvironmentProblem as problem:
             self.refused.emit(problem.told)
             return
+        parts = self._open.unsent_in(chat_id).parts
+        self._attach(chat_id, tuple(found if one == part else one for one in parts))
+
+    async def _edit(self, chat_id: str, which: str, part: FilePart, text: str) -> None:
+        try:
+            found = await self._attaching.text(chat_id, text, part.name)
+        except EnvironmentProblem as problem:
+            self.refused.emit(problem.told)
+            return
+        self._ids[chat_id, found.name, found.blob.digest] = which
         parts = self._open.unsent_in(chat_id).parts
         self._attach(chat_id, tuple(found if one == part else one for one in parts))
 

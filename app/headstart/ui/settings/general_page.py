@@ -103,6 +103,12 @@ class GeneralPage(Page):
                 partial(_value_of, name),
                 partial(self._set, change, name),
             )
+        messages = self.section(say("settings.messages"))
+        messages.field(
+            fields["long_paste"],
+            lambda settings: settings.long_paste,
+            lambda value: change(long_paste=int(float(str(value)))),
+        )
         self.updates = UpdatesSection(self, settings.updates, lambda new: change(updates=new))
         self.finish()
 

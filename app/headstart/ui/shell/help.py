@@ -32,6 +32,7 @@ _PLACES = (
         ("shell.stop-reply-and-send-now", "Ctrl+Enter"),
         ("shell.earlier-questions", "Up"),
         ("shell.prompts-and-commands", "/"),
+        ("shell.paste-into-message", "Ctrl+Shift+V"),
     )),
     ("shell.among-messages", (
         ("shell.next-and-previous-message", "Up, Down"),

@@ -285,6 +285,7 @@ WORDS: dict[str, str] = {
     "automatic-advice": "Automatic: the advice of the model’s makers",
     "general": "General",
     "new-chats": "New chats",
+    "messages": "Messages",
     "system-prompt-of-chats-without": "System prompt of chats without one of their own",
     "instructions": "Instructions for every model",
     "0-exact-1-inventive-advice": "0 is exact, 1 inventive. {advice}",

@@ -94,6 +94,7 @@ WORDS: dict[str, str] = {
     "stop-reply-and-send-now": "Stop the reply and send now",
     "earlier-questions": "Earlier questions",
     "prompts-and-commands": "Prompts and commands",
+    "paste-into-message": "Paste a long text into the message",
     "next-and-previous-message": "Next and previous message",
     "actions-of-message": "Actions of the message",
     "copy-selection": "Copy the selection",
