@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from headstart.core.chats.unsent import Unsent
 from headstart.core.events import (
     DraftActivity,
     GenerationEvent,
@@ -141,10 +142,11 @@ class AheadProgress(Struct, frozen=True):
 
 
 class NextPromptSize(Struct, frozen=True):
-    """Size of a chat's next prompt, as far as it is typed."""
+    """Size of a chat's next prompt, with what was typed then (`unsent`); None: without it."""
 
     chat_id: str
     size: PromptSize
+    unsent: Unsent | None = None
 
 
 class PrefixesChanged(Struct, frozen=True):

@@ -15,6 +15,7 @@ from headstart.chat.answering.answerer import Answering
 from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.local import ModelSources
 from headstart.chat.answering.local_models import LocalModels, make_local_models
+from headstart.chat.answering.room import Rooms
 from headstart.chat.answering.server_drafts import ServerDrafts
 from headstart.chat.answering.servers import ServerAnswerer
 from headstart.chat.attaching import Attaching
@@ -89,6 +90,7 @@ class Services(Struct, frozen=True):
     listing: ModelListing
     servers: Servers
     local: LocalModels
+    rooms: Rooms
     prefixes: Prefixes
     installed: Installed
     discover: Discover
@@ -236,6 +238,7 @@ def make_services(
         listing=ModelListing(installed, servers, chat_models),
         servers=servers,
         local=local,
+        rooms=Rooms(local, models, branches, knowledge.documents, preferences),
         prefixes=prefixes,
         discover=Discover(weights.hub, models, preferences),
         downloads=Downloads(weights.hub, weights.book, preferences, broadcast, background),

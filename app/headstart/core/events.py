@@ -84,12 +84,18 @@ class InMemory(Struct, frozen=True):
 
 class PromptSize(Struct, frozen=True):
     """Tokens of a chat's next prompt, including the message being typed, and of each attached file;
-    a prompt of more than `limit` tokens leaves no room for a reply in a context of `size`."""
+    a prompt of more than `limit` tokens leaves no room for a reply in a context of `size`.
+
+    `alone`: tokens without earlier turns, counted for a prompt that does not fit; `drops`: the
+    chat's rule leaves the oldest ones out.
+    """
 
     tokens: int
     limit: int
     size: int
     attached: tuple[int, ...] = ()
+    alone: int = 0
+    drops: bool = False
 
 
 class Counted(Struct, frozen=True):

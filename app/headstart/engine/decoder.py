@@ -88,6 +88,8 @@ class ModelFacts(Struct, frozen=True):
     state: str = ""
     # the width of a hidden state
     width: int = 0
+    # tokens of context that the model was trained for; 0 if unknown
+    trained: int = 0
     # for a head: the hidden states of its target that it takes, concatenated, and the number of
     # tokens ahead that it was trained for; 0: any
     wants: tuple[Tap, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, Notice, NoticeKind
+from headstart.core.models.room import prompt_limit
 from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
@@ -20,10 +21,6 @@ from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
 
-# the room that a prompt must leave for the reply: a share of the context, at least REPLY_ROOM
-# tokens, but never more than a quarter of the context
-REPLY_SHARE = 1 / 8
-REPLY_ROOM = 256
 # dropping turns makes room down to this share, so that the next turns find their prefix again
 DROP_TO_SHARE = 0.7
 _NOTHING = WrittenSoFar()
@@ -58,7 +55,12 @@ class Fitting:
 
     @property
     def limit(self) -> int:
-        return self._size - min(max(REPLY_ROOM, int(self._size * REPLY_SHARE)), self._size // 4)
+        return prompt_limit(self._size)
+
+    @property
+    def alone(self) -> int:
+        """Tokens of the prompt without any turn that may be dropped."""
+        return self._alone_size(droppable_turns(self._messages))
 
     @property
     def kept(self) -> list[PromptMessage]:
@@ -89,7 +91,7 @@ class Fitting:
         if len(tokens) > limit:
             self._dropped = 0
             raise self._long_prompt() or EnvironmentProblem(
-                "last-message-too-long", size=self._size
+                "last-message-too-long", size=self._size, more=self._more
             )
         self._remember()
         self._tell(emit)
@@ -97,12 +99,13 @@ class Fitting:
 
     def _alone(self, droppable: int, limit: int) -> bool:
         """True if the last message is too long even without those before it."""
-        if droppable == 0:
-            return True
+        return droppable == 0 or self._alone_size(droppable) > limit
+
+    def _alone_size(self, droppable: int) -> int:
         dropped, self._dropped = self._dropped, droppable
         _, tokens = self.encode()
         self._dropped = dropped
-        return len(tokens) > limit
+        return len(tokens)
 
     def encode(self, reply_so_far: WrittenSoFar = _NOTHING) -> tuple[str, list[int]]:
         if self._plain:
@@ -145,11 +148,19 @@ class Fitting:
 
     def _too_long(self, tokens: int, alone: bool, going_on: bool) -> EnvironmentProblem:
         if going_on:
-            return EnvironmentProblem("reply-too-long", tokens=tokens, size=self._size)
+            return EnvironmentProblem(
+                "reply-too-long", tokens=tokens, size=self._size, more=self._more
+            )
         if alone and (problem := self._long_prompt()) is not None:
             return problem
         code = "message-too-long" if alone else "chat-too-long"
-        return EnvironmentProblem(code, tokens=tokens, size=self._size)
+        return EnvironmentProblem(code, tokens=tokens, size=self._size, more=self._more)
+
+    @property
+    def _more(self) -> str:
+        """Whether this model could have a larger context: nothing impossible is advised."""
+        trained = self._encoder.trained
+        return "no" if 0 < trained <= self._size else "yes"
 
     def _long_prompt(self) -> EnvironmentProblem | None:
         """The problem where the system prompt takes the room, not the last message."""
@@ -161,7 +172,9 @@ class Fitting:
         prompt, asked = (len(self._encoder.encode(one.text)) for one in (first, last))
         if prompt < asked or prompt < self.limit // 2:
             return None
-        return EnvironmentProblem("system-prompt-too-long", tokens=prompt, size=self._size)
+        return EnvironmentProblem(
+            "system-prompt-too-long", tokens=prompt, size=self._size, more=self._more
+        )
 
     def _tell(self, emit: Emit) -> None:
         emit(Notice(NoticeKind.CONTEXT_DROPPED, told("context-dropped", dropped=self._dropped)))

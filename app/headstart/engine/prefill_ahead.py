@@ -61,13 +61,16 @@ def _size(
     request: AheadRequest, encoder: PromptEncoder, prefiller: Prefiller, size: int
 ) -> PromptSize:
     """Size of the next prompt with all typed text and no turn dropped."""
-    fitting = Fitting(encoder, prefiller.resident, request, size)
     messages = _asked(request.messages, request.typed, request.images)
+    asked = msgspec.structs.replace(request, messages=tuple(messages))
+    fitting = Fitting(encoder, prefiller.resident, asked, size)
     encoder.images.show(messages)
     tokens = encoder.encode(encoder.render(messages, request.thinking, request.tools))
     seen = {image.label: encoder.images.count(image) for image in request.images}
     attached = tuple(encoder.count(text) + seen.get(text, 0) for text in request.attached)
-    return PromptSize(len(tokens), fitting.limit, size, attached)
+    alone = fitting.alone if len(tokens) > fitting.limit else len(tokens)
+    drops = request.when_full != "stop"
+    return PromptSize(len(tokens), fitting.limit, size, attached, alone, drops)
 
 
 def prefill_ahead(

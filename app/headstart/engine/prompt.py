@@ -48,6 +48,8 @@ class PromptEncoder:
         self.images = PromptImages(decoder, decode_image)
         self._template = template
         self._begin = facts.begin_token
+        # a larger context than the current one is possible up to this, 0 if unknown
+        self.trained = facts.trained
         self._special = {token.text: token for token in facts.special_tokens if token.text}
         self._words = {
             token.text: token for token in facts.added_tokens if is_markup(token, template)

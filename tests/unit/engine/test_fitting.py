@@ -37,6 +37,7 @@ class Words:
     """Renders messages as they are; a word is a token."""
 
     form = THINK
+    trained = 4096
     images = NoImages()
 
     def render(

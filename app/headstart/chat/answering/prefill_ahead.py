@@ -116,7 +116,8 @@ class PrefillAhead:
         allowed = await self.allowed()
         if not allowed:
             self.cancel()
-        request = await self._prepare(self._typed.get(chat_id, Unsent(chat_id)))
+        unsent = self._typed.get(chat_id, Unsent(chat_id))
+        request = await self._prepare(unsent)
         if request is None or self._wish is not None:
             return
         if not allowed:
@@ -129,7 +130,8 @@ class PrefillAhead:
             if isinstance(event, PrefilledAhead):
                 self._broadcast.tell(AheadState(chat_id, event.tokens, event.typed))
             elif isinstance(event, PromptSize):
-                self._broadcast.tell(NextPromptSize(chat_id, event))
+                counted = unsent if bool(request.typed) == bool(unsent) else None
+                self._broadcast.tell(NextPromptSize(chat_id, event, counted))
             elif isinstance(event, Prefilling):
                 self._broadcast.tell(AheadProgress(chat_id, event.done, event.total))
         if self._stream is stream:

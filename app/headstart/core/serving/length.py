@@ -20,4 +20,4 @@ def check_length(served: ServedRequest, model: ServedModel) -> None:
     calls = sum(len(call.arguments) for one in served.messages for call in one.calls)
     least = (served.size + tools + calls) // _CHARACTERS
     if least > context:
-        raise EnvironmentProblem("chat-too-long", tokens=least, size=context)
+        raise EnvironmentProblem("chat-too-long", tokens=least, size=context, more="yes")

@@ -8,6 +8,12 @@ _DOES_NOT_FIT = (
     "{total:size} is free."
 )
 
+# not all models can have a larger context than they have
+_LARGER = (
+    "{more:select no=Shorten it, or choose a model with a larger context.|other=Shorten it, or "
+    "choose a larger context length in the settings.}"
+)
+
 PROBLEMS: dict[str, tuple[str, str]] = {
     "chat-too-long": (
         (
@@ -15,8 +21,9 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "{size:,} tokens, and the reply needs room too."
         ),
         (
-            "Let the oldest turns be left out (chat settings), choose a larger context "
-            "length, or start a new chat."
+            "Let the oldest turns be left out (chat settings), "
+            "{more:select no=choose a model with a larger context|other=choose a larger context "
+            "length}, or start a new chat."
         ),
     ),
     "context-cannot-be-made": (
@@ -129,7 +136,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "last-message-too-long": (
         "Even alone, the last message is too long for the model's context of {size:,} tokens.",
-        "Shorten it, or choose a larger context length in the settings.",
+        _LARGER,
     ),
     "llama-cannot-open": (
         "llama.cpp cannot open {name}: {reason}.",
@@ -144,14 +151,14 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "This message is too long for the model's context: {tokens:,} of {size:,} "
             "tokens, and the reply needs room too."
         ),
-        "Shorten it, or choose a larger context length in the settings.",
+        _LARGER,
     ),
     "system-prompt-too-long": (
         (
             "The system prompt is too long for the model's context: it has {tokens:,} of {size:,} "
             "tokens, and the message and the reply need room too."
         ),
-        "Shorten it, or choose a larger context length in the settings.",
+        _LARGER,
     ),
     "mlx-cannot-open": (
         "MLX cannot open {name}: {reason}.",
@@ -198,7 +205,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "Together with its question, this reply is too long for the model's "
             "context: {tokens:,} of {size:,} tokens, and it needs room to go on."
         ),
-        "Shorten it, or choose a larger context length in the settings.",
+        _LARGER,
     ),
     "template-refuses": (
         "The chat template of {name} refuses this chat: {error}.",

@@ -103,13 +103,21 @@ class AttachmentOpener(QObject):
         window.text_wanted.connect(lambda text: self._verbs.take_text(attachment_id, text))
         window.parts_wanted.connect(lambda: self._verbs.read_pages(attachment_id))
 
-    def choose_of_largest(self) -> bool:
-        """Choose pages of the file with the most tokens; False if no file has several pages."""
-        files = [
+    @property
+    def has_pages(self) -> bool:
+        """True if a file has several pages or parts."""
+        return bool(self._with_pages())
+
+    def _with_pages(self) -> list[Attachment]:
+        return [
             one
             for one in self._attachments.values()
             if isinstance(one.part, FilePart) and one.part.pages > 1
         ]
+
+    def choose_of_largest(self) -> bool:
+        """Choose pages of the file with the most tokens; False if no file has several pages."""
+        files = self._with_pages()
         if not files:
             return False
         largest = max(files, key=lambda one: one.tokens or len(one.part.text if one.part else ""))

@@ -31,6 +31,7 @@ from headstart.ui.controllers.prefixes import PrefixesController
 from headstart.ui.controllers.queue import QueueController
 from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.controllers.reporting import ReportingController
+from headstart.ui.controllers.room import RoomController
 from headstart.ui.controllers.server import ServerController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
@@ -82,6 +83,7 @@ class Controllers(Struct, frozen=True):
     server: ServerController
     beginnings: BeginningsController
     outbox: OutboxController
+    room: RoomController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -166,6 +168,7 @@ def make_controllers(services: Services) -> Controllers:
         server=ServerController(services.serving, tasks, broadcast),
         beginnings=BeginningsController(services.beginnings, broadcast),
         outbox=OutboxController(services.outbox, tasks, broadcast),
+        room=RoomController(services.rooms, open_chat, chat, tasks, broadcast),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

@@ -43,8 +43,13 @@ class Sending:
         """Send a message, or queue it while a reply is being written."""
         window, controllers = self._window, self._controllers
         window.inspector.flush()
-        if controllers.attaching.too_large and self._attachments.choose_of_largest():
+        too_large = controllers.attaching.too_large or controllers.room.refuses
+        if too_large and self._attachments.choose_of_largest():
             # the user chooses pages of a file that does not fit before the message is sent
+            return
+        if controllers.room.refuses:
+            # no model would answer it; the words stay where they are
+            window.room.insist()
             return
         if self._prompts.complete(lambda: self.submit(text)):
             if controllers.reply.writing:

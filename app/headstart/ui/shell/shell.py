@@ -26,6 +26,7 @@ from headstart.ui.shell.note_line import NoteLine
 from headstart.ui.shell.notices import Banner, Toast
 from headstart.ui.shell.pages import Pages
 from headstart.ui.shell.panels import Panels
+from headstart.ui.shell.room_row import RoomRow
 from headstart.ui.shell.unsaved_row import UnsavedRow
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.transcript.find_bar import FindBar
@@ -65,6 +66,7 @@ class Shell(QMainWindow):
         )
         self.banner = Banner(below)
         self.unsaved = UnsavedRow(below)
+        self.room = RoomRow(below)
         self._greets, self._waits = True, False
         self.held = HeldRows(below)
         self.note = NoteLine(below)
@@ -90,7 +92,7 @@ class Shell(QMainWindow):
         stack = QVBoxLayout(below)
         stack.setContentsMargins(0, 4, 0, 16)
         stack.setSpacing(8)
-        above = (self.banner, self.unsaved, self.held, self.note, self.queued)
+        above = (self.banner, self.unsaved, self.held, self.note, self.queued, self.room)
         for widget in (*above, self.composer):
             stack.addWidget(widget)
         row = QHBoxLayout()

@@ -17,6 +17,7 @@ from headstart.core.text.shown import shortened
 from headstart.core.told import Told
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.controllers.room import Misfit
 from headstart.ui.inspector import wiring as inspector
 from headstart.ui.kit.sheet import calm, sheet_over
 from headstart.ui.knowledge.doubted_sheet import ask_doubted
@@ -28,6 +29,7 @@ from headstart.ui.shell.main_window import MainWindow
 from headstart.ui.shell.notices import Toast
 from headstart.ui.shell.notify import Notifier
 from headstart.ui.shell.open_chat_view import OpenChatView
+from headstart.ui.shell.room_row import Action, misfit_words
 from headstart.ui.shell.sight import Sight
 from headstart.ui.shell.suggestion import Suggesting
 from headstart.ui.shell.tool_offers import ToolOffers
@@ -166,6 +168,37 @@ def _connect_context(window: MainWindow, controllers: Controllers) -> None:
 
     controllers.reply.context_changed.connect(on_used)
     controllers.attaching.sized.connect(on_sized)
+    _connect_room(window, controllers)
+
+
+def _connect_room(window: MainWindow, controllers: Controllers) -> None:
+    """Tell that a message does not fit before it is sent, with what is possible here."""
+    room, files = controllers.room, window.attachments
+
+    def choose_model() -> None:
+        row = window.room
+        window.header.pill.choices.popup(row.mapToGlobal(row.rect().bottomLeft()))
+
+    def show(misfit: Misfit | None) -> None:
+        if misfit is None:
+            window.room.show_ways("", ())
+            return
+        actions: list[Action] = []
+        if files.has_pages:
+            actions.append((say("composer.choose-what-fits"), files.choose_of_largest))
+        ways = misfit.ways
+        if ways.drop:
+            actions.append((say("composer.leave-out-earlier"), room.drop_earlier))
+        if ways.context:
+            label = say("shell.use-context", context=ways.context)
+            actions.append((label, partial(room.use_context, ways.context)))
+        if ways.other:
+            actions.append((say("composer.another-model"), choose_model))
+        window.room.show_ways(misfit_words(misfit.room), actions)
+
+    room.changed.connect(show)
+    window.composer.typed.connect(lambda _text: room.look())
+    controllers.attaching.attached.connect(room.look)
 
 
 def _connect_gain(window: MainWindow, controllers: Controllers, view: OpenChatView) -> None:

@@ -72,6 +72,21 @@ WORDS: dict[str, str] = {
     "context-used-of-size-tokens": "Context: {used:,} of {size:,} tokens",
     "context": "Context",
     "prompts-and-commands": "Prompts and commands",
+    "does-not-fit": (
+        "This message is too long for the model: {tokens:,} tokens, and there is room for "
+        "{limit:,}."
+    ),
+    "chat-does-not-fit": (
+        "With this message, the chat is too long for the model: {tokens:,} tokens, and there is "
+        "room for {limit:,}."
+    ),
+    "may-not-fit": (
+        "This message is probably too long for the model: about {tokens:tokens} tokens, and there "
+        "is room for {limit:tokens}."
+    ),
+    "choose-what-fits": "Choose what fits…",
+    "leave-out-earlier": "Leave out earlier messages",
+    "another-model": "Another model…",
     "choose-of": "Choose {unit:select page=pages|other=parts} of {name}",
     "show-with-words": "Show {unit:select page=pages|other=parts} with these words",
     "one-of-them": "{unit:select page=Page|other=Part}",

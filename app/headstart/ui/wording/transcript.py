@@ -11,7 +11,7 @@ WORDS: dict[str, str] = {
     "passages-left-out": "Passages that only resemble the question were left out, as you chose.",
     "no-room-for-passages": (
         "Passages were found, but the context has no room for them: begin a new chat, or choose a "
-        "larger context."
+        "larger context or another model."
     ),
     "search-failed": "The question was sent without passages, because the search failed.",
     "documents-read": ("{read} of {total:n document|documents} read, {found} with an answer:"),

@@ -359,6 +359,7 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
         chunk=_chunk(0 if llama.windowed else llama.window) if has_ranges else 0,
         state=f"{build_name()}, {llama.state_name}",
         width=lib.llama_model_n_embd(llama.model),
+        trained=lib.llama_model_n_ctx_train(llama.model),
     )
 
 

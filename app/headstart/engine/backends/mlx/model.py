@@ -76,6 +76,7 @@ class MlxModel:
             chunk=BATCH if state.ranges else 0,
             state=f"{versions()}, {device}, {layout}",
             width=self._width(),
+            trained=trained,
         )
 
     def _width(self) -> int:
