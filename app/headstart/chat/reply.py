@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from headstart.chat.reply_parts import parts_of
-from headstart.core.chats.parts import Part, joined
+from headstart.core.chats.left_out import is_left_out, with_left_out
+from headstart.core.chats.parts import LeftOutPart, Part, joined
 from headstart.core.chats.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -53,6 +54,23 @@ class ReplyStream(Protocol):
     def __aiter__(self) -> AsyncIterator[GenerationEvent]: ...
 
 
+class Preceded:
+    """A stream with events that were known before it."""
+
+    def __init__(self, first: Sequence[GenerationEvent], stream: ReplyStream) -> None:
+        self._first = first
+        self._stream = stream
+
+    def cancel(self) -> None:
+        self._stream.cancel()
+
+    async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
+        for event in self._first:
+            yield event
+        async for event in self._stream:
+            yield event
+
+
 class _End(Struct, frozen=True):
     """The end of a reply; `error`: a stored Told."""
 
@@ -75,6 +93,9 @@ class Reply:
         self.chat_id = answer.chat_id
         self.message_id = answer.id
         self.notices: list[Notice] = []
+        # what its prompts lacked, and how many of that the journal has
+        self._left_out: list[LeftOutPart] = []
+        self._left_out_journaled = 0
         self._storage = storage
         self.before = answer.parts
         self.written: list[TextPiece | ToolDone] = []
@@ -89,7 +110,8 @@ class Reply:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The reply so far, including the parts it continues."""
-        return joined([*self.before, *parts_of(self.written, self.message_id)])
+        parts = [*self.before, *parts_of(self.written, self.message_id)]
+        return joined(with_left_out(parts, self._left_out))
 
     @property
     def status(self) -> MessageStatus:
@@ -114,6 +136,8 @@ class Reply:
                         self.written.append(event)
                     case Notice():
                         self.notices.append(event)
+                        if is_left_out(event.told):
+                            self._left_out.append(LeftOutPart(event.told.stored))
                     case Finished():
                         stats = event.stats
                         status = _STATUS[stats.finish]
@@ -169,11 +193,13 @@ class Reply:
             if not parts:
                 # a call that is not whole yet
                 continue
+            noted = len(self._left_out)
+            parts = (*self._left_out[self._left_out_journaled : noted], *parts)
             try:
                 await self._storage.run(
                     lambda store, m=message_id, p=parts: store.messages.journal(m, p)  # type: ignore[misc]
                 )
-                self.journaled = upto
+                self.journaled, self._left_out_journaled = upto, noted
             except Exception:
                 # the text is still in memory and is stored at the end of the turn
                 log.exception("journaling failed")

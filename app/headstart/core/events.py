@@ -216,6 +216,7 @@ class NoticeKind(StrEnum):
     CONTEXT_NEARLY_FULL = "context-nearly-full"
     DRAFT = "draft"
     EXACT = "exact"
+    FILES = "files"
     GPU = "gpu"
     IMAGES = "images"
     MEMORY = "memory"

@@ -67,6 +67,7 @@ _KEYS = {
     },
     PartKind.COVERAGE: {"kind", "text", "total", "read", "found", "unread", "short"},
     PartKind.SEARCH: {"kind", "text", "sources", "given", "outcome", "problem"},
+    PartKind.LEFT_OUT: {"kind", "text", "told"},
 }
 
 

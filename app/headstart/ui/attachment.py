@@ -5,10 +5,12 @@ from __future__ import annotations
 from msgspec import Struct
 
 from headstart.core.chats.attachments import about_tokens, numbers_of, pages_without_text
+from headstart.core.chats.left_out import told_of
 from headstart.core.chats.parts import (
     CoveragePart,
     FilePart,
     ImagePart,
+    LeftOutPart,
     OtherPart,
     PassagePart,
     SearchPart,
@@ -49,14 +51,17 @@ class Attachment(Struct, frozen=True):
     @property
     def warning(self) -> str:
         """Short warning about pages without text; "" for none."""
-        if not isinstance(self.part, FilePart):
-            return ""
-        missing = pages_without_text(self.part.text, self.part.pages)
-        if not missing:
-            return ""
-        if not only_marks(self.part):
-            return say("window.missing-without-text", missing=missing)
-        return say("window.no-text-to-read-scan")
+        return missing_text(self.part) if isinstance(self.part, FilePart) else ""
+
+
+def missing_text(part: FilePart) -> str:
+    """Short warning about a file's pages without text; "" for none."""
+    missing = pages_without_text(part.text, part.pages)
+    if not missing:
+        return ""
+    if not only_marks(part):
+        return say("window.missing-without-text", missing=missing)
+    return say("window.no-text-to-read-scan")
 
 
 def only_marks(part: FilePart) -> bool:
@@ -103,5 +108,8 @@ def part_words(part: OtherPart) -> str:
             return say("window.coverage", read=part.read, total=part.total)
         case SearchPart():
             return " ".join(filter(None, search_words(part)))
+        case LeftOutPart():
+            told = told_of(part)
+            return "" if told is None else told.message
         case _:
             return say("window.unknown-part", name=part.name)

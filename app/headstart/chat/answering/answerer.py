@@ -15,13 +15,15 @@ from headstart.chat.knowledge.asking import PassageFinder
 from headstart.chat.knowledge.survey import Surveying
 from headstart.chat.knowledge.survey_stream import SurveyStream
 from headstart.chat.models import Models
-from headstart.chat.reply import ReplyStream
+from headstart.chat.reply import Preceded, ReplyStream
 from headstart.chat.requests import Asked
 from headstart.core.chats.values import Chat
+from headstart.core.events import Notice, NoticeKind
 from headstart.core.knowledge.pinned import DocumentText
 from headstart.core.knowledge.survey import SurveyDocument
 from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
+from headstart.core.told import told
 
 M = TypeVar("M", contravariant=True)
 
@@ -53,6 +55,10 @@ class AnswerFiles(Protocol):
 
     async def documents(self, chat: Chat, /) -> tuple[DocumentText, ...]:
         """The whole documents that stand first in a chat's prompts."""
+        ...
+
+    def lost(self, chat: Chat, documents: Sequence[DocumentText], /) -> Sequence[str]:
+        """The names of a chat's documents whose text is gone."""
         ...
 
     async def name_state(
@@ -100,9 +106,16 @@ class Answering:
         await self._files.name_state(asked.chat, documents, model)
         asked = replace(asked, lent=lent, documents=documents)
         first = None if missing else await answerer.answer(model, asked)
+        stream: ReplyStream
         if first is not None and not asked.tools:
-            return first
-        return AgentStream(asked, first, _One(answerer, model), self._desk, missing)
+            stream = first
+        else:
+            stream = AgentStream(asked, first, _One(answerer, model), self._desk, missing)
+        lost = [
+            Notice(NoticeKind.FILES, told("document-lost", name=name))
+            for name in self._files.lost(asked.chat, documents)
+        ]
+        return Preceded(lost, stream) if lost else stream
 
     def survey(
         self, model: AnyModel, asked: Asked, documents: Sequence[SurveyDocument]

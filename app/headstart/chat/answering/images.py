@@ -14,12 +14,20 @@ from headstart.chat.databases import Databases
 from headstart.chat.requests import NO_IMAGES, Images
 from headstart.core.chats.parts import ImagePart
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import Notice, NoticeKind
 from headstart.core.requests import LoadRequest
+from headstart.core.told import told
 from headstart.hub.projectors import projector_of
 from headstart.storage.worker import Store
 
 # bytes of images in the cache: a chat's images are requested at every pause in typing
 _MOST = 64 << 20
+
+
+def images_gone(wanted: Sequence[ImagePart], images: Images) -> Notice | None:
+    """The notice of images whose bytes are missing; None if all are there."""
+    gone = {part.blob.digest for part in wanted} - set(images)
+    return Notice(NoticeKind.IMAGES, told("images-gone", count=len(gone))) if gone else None
 
 
 class ChatImages:

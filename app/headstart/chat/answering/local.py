@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from headstart.chat.answering.drafts import Drafts
-from headstart.chat.answering.images import ChatImages
+from headstart.chat.answering.images import ChatImages, images_gone
 from headstart.chat.answering.loading import Loader
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, images_in, local_request
-from headstart.core.chats.values import Chat
+from headstart.core.chats.values import Chat, Role
 from headstart.core.events import Counted, GenerationEvent, Notice, NoticeKind, Waiting
 from headstart.core.knowledge.pinned import DocumentText
 from headstart.core.models.ref import ModelRef
@@ -68,6 +68,8 @@ class LocalAnswerer:
         waits = self._loader.writing
         self._loader.begin_reply(asked, wanted)
         first = _first_events(asked, wanted, waits)
+        if wanted.projector is not None and (gone := images_gone(shown, images)):
+            first.insert(0, gone)
         return _Followed(self._runner.stream(request), self._loader, wanted, first)
 
     async def count(self, model: ModelRef, texts: Sequence[str]) -> Sequence[int] | None:
@@ -99,11 +101,18 @@ class LocalAnswerer:
 def _first_events(asked: Asked, wanted: LoadRequest, waits: bool) -> list[GenerationEvent]:
     """Events known before the engine's first one."""
     events: list[GenerationEvent] = []
-    if wanted.projector is None and asked.branch and images_in(asked.branch[-1:]):
+    if wanted.projector is None and _has_news_of_images(asked, wanted):
         events.append(Notice(NoticeKind.IMAGES, told("images-not-seen", name=wanted.model.name)))
     if waits:
         events.append(Waiting())
     return events
+
+
+def _has_news_of_images(asked: Asked, wanted: LoadRequest) -> bool:
+    """True if the question has images, or earlier ones are new to this model."""
+    written_by = [one.model_key for one in asked.branch if one.role is Role.ASSISTANT]
+    other = bool(written_by) and written_by[-1] != wanted.model.key
+    return bool(images_in(asked.branch if other else asked.branch[-1:]))
 
 
 class _Followed:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from headstart.chat.answering.images import ChatImages
+from headstart.chat.answering.images import ChatImages, images_gone
 from headstart.chat.answering.server_drafts import ServerDrafts
 from headstart.chat.preferences import Preferences
-from headstart.chat.reply import ReplyStream
+from headstart.chat.reply import Preceded, ReplyStream
 from headstart.chat.requests import Asked, images_in, remote_request
 from headstart.chat.servers import Servers
 from headstart.core.servers import ServerModel
@@ -41,12 +41,14 @@ class ServerAnswerer:
         self._servers.check_allowed(model)
 
     async def answer(self, model: ServerModel, asked: Asked) -> ReplyStream:
-        images = await self._images.read(asked.chat.id, images_in(asked.branch, asked.written))
+        shown = images_in(asked.branch, asked.written)
+        images = await self._images.read(asked.chat.id, shown)
         request = remote_request(asked, model, self._preferences.current, images)
         draft = await self._drafts.of_reply(asked, request)
         stream = self._session.stream(request, draft)
         await asyncio.wait([stream.sent], timeout=SENT_SECONDS)
-        return stream
+        gone = images_gone(shown, images)
+        return stream if gone is None else Preceded((gone,), stream)
 
     async def count(self, _model: ServerModel, _texts: Sequence[str], /) -> Sequence[int] | None:
         """None: a server's tokens cannot be counted here."""

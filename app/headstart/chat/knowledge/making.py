@@ -48,6 +48,11 @@ class KnowledgeWork(Struct, frozen=True):
         """The whole documents that stand first in a chat's prompts."""
         return await self.pinning.texts(chat)
 
+    def lost(self, chat: Chat, documents: Sequence[DocumentText]) -> list[str]:
+        """The names of a chat's documents whose text is gone."""
+        there = {one.digest for one in documents}
+        return [one.name for one in self.pinning.documents(chat) if one.digest not in there]
+
     async def name_state(
         self, chat: Chat, documents: Sequence[DocumentText], model: AnyModel
     ) -> None:

@@ -24,6 +24,7 @@ class PartKind(StrEnum):
     PASSAGE = "passage"
     COVERAGE = "coverage"
     SEARCH = "search"
+    LEFT_OUT = "left out"
     # never stored: a stored part keeps its original name
     UNKNOWN = ""
 
@@ -216,6 +217,17 @@ class SearchPart(Struct, frozen=True, omit_defaults=True):
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
+class LeftOutPart(Struct, frozen=True, omit_defaults=True):
+    """Something that the prompt of a reply lacked; models do not read it. `told`: a stored Told,
+    see `left_out`."""
+
+    told: str = ""
+    text: str = ""
+    name: ClassVar[str] = ""
+    kind: ClassVar[PartKind] = PartKind.LEFT_OUT
+    origins: ClassVar[tuple[OriginRun, ...]] = ()
+
+
 class UnknownPart(Struct, frozen=True):
     """A damaged part, or one that another version stored: every verb keeps it unchanged.
 
@@ -262,6 +274,7 @@ OtherPart: TypeAlias = (
     | PassagePart
     | CoveragePart
     | SearchPart
+    | LeftOutPart
     | UnknownPart
 )
 Part: TypeAlias = WrittenPart | OtherPart
@@ -274,6 +287,7 @@ OTHER_KINDS: tuple[type[OtherPart], ...] = (
     PassagePart,
     CoveragePart,
     SearchPart,
+    LeftOutPart,
 )
 
 

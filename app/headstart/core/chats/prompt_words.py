@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headstart.core.chats.left_out import left_out_words
 from headstart.core.chats.parts import (
     CoveragePart,
     FilePart,
     ImagePart,
+    LeftOutPart,
     OtherPart,
     Part,
     PassagePart,
@@ -73,6 +75,8 @@ def label(part: OtherPart) -> str:
             return _coverage_label(part)
         case SearchPart():
             return _search_label(part)
+        case LeftOutPart():
+            return f"Left out of the prompt: {left_out_words(part)}"
         case UnknownPart():
             return f"Unknown content ({part.name})"
 
@@ -118,8 +122,8 @@ def prompt_text(parts: Iterable[Part]) -> str:
     """
     result, after_other, framed = "", False, False
     for part in parts:
-        # the window's note on a search is for the user
-        if isinstance(part, ReasoningPart | SearchPart):
+        # the window's notes on a search and on what a prompt lacked are for the user
+        if isinstance(part, ReasoningPart | SearchPart | LeftOutPart):
             continue
         if isinstance(part, PassagePart) and not framed:
             frame = NOTED if part.note else FOUND

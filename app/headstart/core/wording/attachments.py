@@ -87,6 +87,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "An image cannot be read: it is damaged, or in a format that is not known.",
         "Edit the message, and attach the image again as PNG or JPEG.",
     ),
+    "images-gone": (
+        "{count:n image|images} of this chat cannot be read any more: the model gets the name.",
+        "",
+    ),
     "images-refused": (
         "{name} did not take the images: the reply was written without them.",
         "",

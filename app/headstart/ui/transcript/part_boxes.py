@@ -22,6 +22,7 @@ from headstart.core.chats.parts import (
     CoveragePart,
     FilePart,
     ImagePart,
+    LeftOutPart,
     OtherPart,
     PassagePart,
     SearchPart,
@@ -29,7 +30,7 @@ from headstart.core.chats.parts import (
 )
 from headstart.core.chats.values import Message, Role
 from headstart.core.text.shown import isolated, shortened
-from headstart.ui.attachment import facts_of, part_words
+from headstart.ui.attachment import facts_of, missing_text, part_words
 from headstart.ui.kit import theme
 from headstart.ui.kit.mirrored import across
 from headstart.ui.kit.pictures import fitted
@@ -65,7 +66,8 @@ class PartBoxes:
 
     def show(self, message: Message) -> None:
         self._right = message.role is Role.USER
-        others = message.others
+        # the line about what a prompt lacked stands below a reply
+        others = tuple(part for part in message.others if not isinstance(part, LeftOutPart))
         if message.role is not Role.USER:
             # calls stand between the words of a reply
             others = tuple(part for part in others if not isinstance(part, ToolPart))
@@ -123,7 +125,7 @@ class _Box(QLabel):
         self.setToolTip(plain_tip(shortened(part.text, MOST_TIP)))
         if isinstance(part, FilePart):
             quiet = theme.current().quiet
-            facts = html.escape(facts_of(part))
+            facts = html.escape(" · ".join(filter(None, (facts_of(part), missing_text(part)))))
             name = html.escape(shortened(part.name, 60))
             self.setText(f'<b>{name}</b>&nbsp; <span style="color:{quiet}">{facts}</span>')
             self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from headstart.core.chats.parts import ReasoningPart
+from headstart.core.chats.parts import LeftOutPart, ReasoningPart
 from headstart.core.chats.values import (
     FinishReason,
     Message,
@@ -15,6 +15,7 @@ from headstart.core.chats.values import (
 )
 from headstart.core.text.locale import locale
 from headstart.core.text.shown import at_start, shortened
+from headstart.ui.attachment import part_words
 from headstart.ui.kit import theme
 from headstart.ui.kit.joining import quoted, titled
 from headstart.ui.kit.when import clock_text
@@ -152,6 +153,12 @@ def place_text(at: int, count: int) -> str:
 
 
 def status_text(message: Message) -> str:
+    """The lines below a reply: how it ended, and what its prompts lacked."""
+    left_out = [part_words(one) for one in message.parts if isinstance(one, LeftOutPart)]
+    return "\n".join(filter(None, (_end_text(message), *left_out)))
+
+
+def _end_text(message: Message) -> str:
     if message.role is not Role.ASSISTANT:
         return ""
     if message.status is MessageStatus.INTERRUPTED:
