@@ -14,6 +14,7 @@ from headstart.chat.transfer.backup import Places
 from headstart.core.rgb import DecodeImage
 from headstart.core.running import Doing
 from headstart.core.settings.schema import Settings
+from headstart.core.text.file_names import use_detection
 from headstart.core.told import Told
 from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
@@ -58,6 +59,13 @@ class Parts(Struct, frozen=True):
         await asyncio.to_thread(self.services.preferences.close)
 
 
+def _text_of_name(data: bytes) -> str | None:
+    # imported with the first name that is no UTF-8
+    from headstart.extraction.texts import text_of_name
+
+    return text_of_name(data)
+
+
 def open_parts(
     home: Home,
     decode_image: DecodeImage,
@@ -66,6 +74,7 @@ def open_parts(
 ) -> Parts:
     """Make every part. Needs a running event loop. `held`: the database waits for its release;
     `change`: the settings of this run, where they differ from the file's."""
+    use_detection(_text_of_name)
     file = SettingsFile(home.settings)
     settings, notice = file.load()
     preferences = Preferences(change(settings), file, StateFile(home.state, home.settings))

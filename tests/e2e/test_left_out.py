@@ -208,7 +208,7 @@ async def test_a_page_without_text_is_said_at_the_file(running: OpenApp, tmp_pat
         assert isinstance(item.message.parts[0], FilePart)
         widget = app.window.transcript.widget_of(item.message.id)
         assert widget is not None
-        assert "1 page without text" in plain(widget.boxes.boxes[0].text())  # type: ignore[union-attr]
+        assert "1 page without text" in plain(widget.boxes.boxes[0].text())
 
 
 def test_every_code_has_words_in_files_and_a_row_here() -> None:

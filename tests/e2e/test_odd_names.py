@@ -28,7 +28,7 @@ async def test_such_a_file_is_attached(running: OpenApp, tmp_path: Path) -> None
     async with running() as app:
         attaching = app.services.attaching
         part = await attaching.file(app.controllers.open.id, path, Reading(), lambda _: None)
-        assert (part.name, part.text) == ("caf\ufffd.txt", "words in it")
+        assert (part.name, part.text) == ("café.txt", "words in it")
 
 
 def test_such_a_model_is_named(tmp_path: Path) -> None:

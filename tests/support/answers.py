@@ -153,6 +153,9 @@ class Passages(NamedTuple):
     async def documents(self, _chat: Chat) -> tuple[DocumentText, ...]:
         return ()
 
+    def lost(self, *_given: object) -> list[str]:
+        return []
+
     async def name_state(self, *_given: object) -> None:
         """Nothing is computed."""
 

@@ -24,6 +24,7 @@ from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import read_regular
 from headstart.core.images import image_of
+from headstart.core.text.file_names import readable
 from headstart.core.text.whole import whole
 from headstart.extraction.process import Reading, ReadingCancelled
 
@@ -43,7 +44,8 @@ class Attaching:
         """Store and extract a file for a message; `progress` runs from 0 to 1. Raises
         EnvironmentProblem, ReadingCancelled."""
         data = await asyncio.to_thread(_bytes, path)
-        return await self.content(chat_id, data, whole(path.name), reading, progress)
+        name = await asyncio.to_thread(readable, path.name)
+        return await self.content(chat_id, data, name, reading, progress)
 
     async def content(
         self,

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from headstart.core.text.whole import is_text, whole
+from headstart.core.text.file_names import readable
+from headstart.core.text.whole import is_text
 
 Fact = str | int | float
 # texts from before there were codes, and from tests
@@ -80,7 +81,7 @@ def told(code: str, **facts: object) -> Told:
 
 
 def _text(fact: str) -> str:
-    return fact if is_text(fact) else whole(fact)
+    return fact if is_text(fact) else readable(fact)
 
 
 def about(code: str, problem: Told, **facts: object) -> Told:

@@ -73,6 +73,14 @@ def decode(data: bytes, name: str, encoding: str = "") -> Decoded:
     return Decoded(text, found.encoding)
 
 
+def text_of_name(data: bytes) -> str | None:
+    """The name of a file in the encoding that it looks like; None if it looks like none."""
+    from headstart.extraction.detection import detect
+
+    found = detect(data)
+    return None if found is None else data.decode(CODECS[found.encoding])
+
+
 def decode_html(data: bytes, name: str, encoding: str = "") -> Decoded:
     """Decode a page, which may declare its encoding in its head."""
     declared = "" if encoding else _declared(data[:_SAMPLE])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from headstart.core.text.file_names import readable
 from headstart.core.told import Told
 
 
@@ -94,7 +95,7 @@ class Place(Struct, frozen=True):
     def name(self) -> str:
         """The file's name."""
         whole = self.path or self.source
-        return whole.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        return readable(whole.replace("\\", "/").rstrip("/").rpartition("/")[2])
 
 
 class KnowledgeHit(Struct, frozen=True):
