@@ -45,6 +45,15 @@ def is_blank(text: str) -> bool:
     )
 
 
+def begins_at_right(text: str) -> bool:
+    """True if the first letter of a text belongs to a script that is written from right to left."""
+    for one in text:
+        direction = unicodedata.bidirectional(one)
+        if direction in ("L", "R", "AL"):
+            return direction != "L"
+    return False
+
+
 def isolated(text: str) -> str:
     """A line of user text for display: text of the other direction keeps its own order in the
     window, punctuation included."""

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -103,6 +104,20 @@ class TextBlock(QWidget):
         """Offset of the document inside the widget."""
         return QPointF(0, 0)
 
+    def inside(self, point: QPointF) -> QPointF:
+        """The point of the document at a point of this widget."""
+        return point - self.offset()
+
+    def shown_x(self, x: float) -> float:
+        """The place in this widget of a place in the document, across."""
+        return self.offset().x() + x
+
+    def left_of(self, block: QTextBlock) -> float:
+        """The place of a cell in the document, from which its lines are counted; 0 elsewhere."""
+        if QTextCursor(block).currentTable() is None:
+            return 0.0
+        return self.document.documentLayout().blockBoundingRect(block).left()
+
     def layout_width(self, width: int) -> int:
         """Lay out for `width` and return the height; the owner resizes the widget."""
         raise NotImplementedError
@@ -175,7 +190,7 @@ class TextBlock(QWidget):
     def position_at(self, point: QPointF) -> int:
         """The character nearest to a point of this widget."""
         layout = self.document.documentLayout()
-        position = layout.hitTest(point - self.offset(), Qt.HitTestAccuracy.FuzzyHit)
+        position = layout.hitTest(self.inside(point), Qt.HitTestAccuracy.FuzzyHit)
         return max(0, position)
 
     def y_of(self, position: int) -> float:
@@ -221,7 +236,7 @@ class TextBlock(QWidget):
         painter.end()
 
     def _link_at(self, point: QPointF) -> str:
-        return self.document.documentLayout().anchorAt(point - self.offset())
+        return self.document.documentLayout().anchorAt(self.inside(point))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
@@ -234,7 +249,7 @@ class TextBlock(QWidget):
             self.host.drag(event)
             return
         url = self._link_at(event.position())
-        cited = cited_at(self.document, event.position() - self.offset(), self.host.cited_in(self))
+        cited = cited_at(self.document, self.inside(event.position()), self.host.cited_in(self))
         hand = url or cited is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.IBeamCursor)
         self.setToolTip("" if cited is None else cited_tip(cited))
@@ -247,7 +262,7 @@ class TextBlock(QWidget):
         if self.host.selection_in(self) is not None:
             return
         url = self._link_at(event.position())
-        cited = cited_at(self.document, event.position() - self.offset(), self.host.cited_in(self))
+        cited = cited_at(self.document, self.inside(event.position()), self.host.cited_in(self))
         if cited is not None:
             self.host.open_citation(cited)
         elif url:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 from PySide6.QtCore import QPointF, QRect
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QTextBlock, QTextDocument
 
 from headstart.ui.transcript.document_text import text_between
 
@@ -16,7 +16,9 @@ class ShownBlock(Protocol):
 
     document: QTextDocument
 
-    def offset(self) -> QPointF: ...
+    def shown_x(self, x: float) -> float: ...
+
+    def left_of(self, block: QTextBlock) -> float: ...
 
     def text_length(self) -> int: ...
 
@@ -54,7 +56,8 @@ class HeardBlock:
             return QRect(0, top, 1, 1)
         left, right = _x(line.cursorToX(at)), _x(line.cursorToX(at + 1))
         begin, width = min(left, right), max(1.0, abs(right - left))
-        return QRect(round(block.offset().x() + begin), top, round(width), round(line.height()))
+        begin = block.shown_x(block.left_of(part) + begin)
+        return QRect(round(begin), top, round(width), round(line.height()))
 
 
 def _x(found: object) -> float:

@@ -31,6 +31,7 @@ from headstart.core.markdown.parser import (
     source_of,
     task_of,
 )
+from headstart.core.text.shown import begins_at_right
 from headstart.ui.wording import say
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Block(Struct, frozen=True):
     number: int = 0
     tight: bool = False
     columns: tuple[str, ...] = ()
+    # a table whose first column is the right one
+    from_right: bool = False
     # a formula or an answer still being written
     open: bool = False
     # the next block continues the same table, code or user's message
@@ -183,9 +186,13 @@ def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
         max((row[place] for row in rows if place < len(row)), key=len, default="")
         for place in range(max(map(len, rows), default=0))
     )
+    from_right = bool(rows) and begins_at_right(" ".join(rows[0]))
     bodies = [at for at, token in enumerate(group) if token.type == "tr_open"]
     if len(bodies) <= ROWS + 1:
-        yield Block(BlockKind.TABLE, start, whole, html=_render(group), columns=columns)
+        yield Block(
+            BlockKind.TABLE, start, whole, html=_render(group), columns=columns,
+            from_right=from_right,
+        )  # fmt: skip
         return
     starts = _line_starts(whole)
     lines = [whole[begin:end] for begin, end in pairwise(starts)]
@@ -207,6 +214,7 @@ def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
             text,
             html=f"{opening}{body}{closing}",
             columns=columns,
+            from_right=from_right,
             tight=first > 0,
             goes_on=more,
         )

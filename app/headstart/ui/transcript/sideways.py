@@ -60,7 +60,8 @@ class SidewaysBlock(TextBlock):
         line = block.layout().lineForTextPosition(position - block.position())
         if line.isValid():
             x: Any = line.cursorToX(position - block.position())
-            at = float(x[0] if isinstance(x, tuple) else x)
+            at = self.left_of(block) + float(x[0] if isinstance(x, tuple) else x)
+            at = self.shown_x(at) - self.offset().x()
             inner = self.width() - 2 * self.pad
             if not self.bar.value() <= at <= self.bar.value() + inner - 40:
                 self.bar.setValue(round(at - inner / 3))
