@@ -21,6 +21,7 @@ from headstart.core.markdown.parser import (
     source_of,
     task_of,
 )
+from headstart.core.text.shown import begins_at_right
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -75,6 +76,7 @@ def _parser(formulas: Formulas) -> MarkdownIt:
     draw = {Formulas.SOURCE: _source, Formulas.DRAWN: _drawn, Formulas.NAMED: _named}[formulas]
     md = make_parser(_RULES | dict.fromkeys((MATH, DISPLAY_MATH, MATH_BLOCK), draw))
     md.core.ruler.push("lower_headings", _lower_headings)
+    md.core.ruler.push("directions", _set_directions)
     return md
 
 
@@ -83,6 +85,23 @@ def _lower_headings(state: StateCore) -> None:
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+
+
+def _set_directions(state: StateCore) -> None:
+    """Have a table whose heads are Hebrew or Arabic begin with its column at the right."""
+    table: Token | None = None
+    for token in state.tokens:
+        if token.type == "table_open":
+            table = token
+        elif token.type == "inline" and table is not None and token.content:
+            if begins_at_right(token.content):
+                table.attrSet("dir", "rtl")
+            table = None
+
+
+def _table(token: Token) -> str:
+    direction = ' dir="rtl"' if token.attrs.get("dir") == "rtl" else ""
+    return f'<div class="table"><table border="1" cellspacing="0"{direction}>\n'
 
 
 def _source(token: Token) -> str:
@@ -165,6 +184,6 @@ _RULES: dict[str, Rule] = {
     "footnote_ref": _note,
     "footnote_reference_open": lambda token: f'<div class="note">{_note(token)} ',
     "footnote_reference_close": lambda _: "</div>\n",
-    "table_open": lambda _: '<div class="table"><table border="1" cellspacing="0">\n',
+    "table_open": _table,
     "table_close": lambda _: "</table></div>\n",
 }

@@ -17,6 +17,7 @@ from headstart.exchange import own_format
 from headstart.exchange.include import Include
 from headstart.exchange.names import file_name
 from headstart.exchange.readers.markdown import from_markdown
+from headstart.exchange.rendering import markdown_html
 from headstart.exchange.tree import ChatNode, ExchangeChat, ModelName
 from headstart.exchange.writers.html import to_html
 from headstart.exchange.writers.lines import trace_lines, training_line
@@ -313,3 +314,9 @@ def test_what_a_reply_left_open_does_not_swallow_what_follows(text: str) -> None
     assert again is not None
     assert [node.parts for node in again.nodes] == [node.parts for node in nodes]
     assert to_markdown(again) == written
+
+
+def test_a_table_begins_at_the_right_where_its_heads_do() -> None:
+    hebrew = markdown_html("| שם | Age |\n|---|---|\n| דוד | 3 |")
+    assert '<table border="1" cellspacing="0" dir="rtl">' in hebrew
+    assert "dir" not in markdown_html("| Name | שם |\n|---|---|\n| דוד | 3 |").split(">")[1]
