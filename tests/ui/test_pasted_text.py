@@ -82,10 +82,10 @@ async def test_a_short_paste_and_one_with_shift_stay_in_the_message(running: Ope
 async def test_text_moved_inside_the_message_stays_there(running: OpenApp) -> None:
     async with running() as app:
         edit = app.window.composer.edit
-        edit._here = True
         moved = QMimeData()
         moved.setText("word " * 2000)
-        edit.insertFromMimeData(moved)
+        with edit.keeping():
+            edit.insertFromMimeData(moved)
         assert app.window.composer.text() == "word " * 2000
 
 

@@ -72,7 +72,7 @@ async def test_a_larger_context_is_offered_where_the_model_has_one(running: Open
         press(app, "Use 8,192 tokens")
         await until(lambda: app.services.preferences.current.engine.context_length == 8192)
         await until(lambda: said(app) == "")
-        await until(lambda: app.window.composer.context._size == 8192)
+        await until(lambda: "of 8.2k" in plain(app.window.composer.context.text))
 
 
 @pytest.mark.words

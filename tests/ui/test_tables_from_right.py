@@ -79,7 +79,7 @@ async def test_a_latin_head_begins_at_the_left(running: OpenApp) -> None:
     async with running() as app:
         block = await table(app, LATIN)
         assert cell_at(block, 14) == "Name"
-        assert block._edges == []
+        assert not block.block.from_right
 
 
 async def test_one_column_stands_at_the_right(running: OpenApp) -> None:

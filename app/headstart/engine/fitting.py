@@ -158,7 +158,7 @@ class Fitting:
 
     @property
     def _more(self) -> str:
-        """Whether this model could have a larger context: nothing impossible is advised."""
+        """“no” for a model that has its largest context already: nothing impossible is advised."""
         trained = self._encoder.trained
         return "no" if 0 < trained <= self._size else "yes"
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.text import file_names
 from headstart.core.text.file_names import readable, use_detection
 from headstart.core.text.locale import locale, use_locale
 from headstart.core.text.whole import is_text
@@ -42,8 +41,7 @@ NAMES = [
 
 @pytest.fixture(autouse=True)
 def detection() -> Iterator[None]:
-    before = file_names._detect
-    use_detection(text_of_name)
+    before = use_detection(text_of_name)
     yield
     use_detection(before)
 
@@ -70,12 +68,12 @@ def test_the_windows_language_decides_among_latin_ones(
             return language if asked == "language" else getattr(here, asked)
 
     use_locale(Other())  # type: ignore[arg-type]
-    file_names._decoded.cache_clear()
+    # another language reads the names again
+    use_detection(text_of_name)
     try:
         assert readable(name.encode(codec).decode("utf-8", "surrogateescape")) == name
     finally:
         use_locale(here)
-        file_names._decoded.cache_clear()
 
 
 @given(st.text(st.characters(codec=None)))

@@ -14,6 +14,7 @@ from headstart.core.chats.parts import (
     CoveragePart,
     FilePart,
     ImagePart,
+    LeftOutPart,
     PartKind,
     PassagePart,
     ReasoningPart,
@@ -182,6 +183,7 @@ async def _write_every_kind(folder: Path) -> None:
         PassagePart(1, "notes.txt", "a passage", note="a note"),
         CoveragePart(3, 2, 1, ("a.pdf",)),
         SearchPart(("notes",), 1, SearchOutcome.RESEMBLING),
+        LeftOutPart(told("images-refused", name="a model").stored),
         TextPart("See?"),
     )
     more = replace(messages[0], id=new_id(), parent_id=messages[-1].id, parts=parts)

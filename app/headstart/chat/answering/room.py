@@ -56,7 +56,7 @@ class Rooms:
         return Room(alone + before, alone, limit, size, chosen.when_full != "stop")
 
     async def ways(self, chat_id: str, room: Room) -> Ways:
-        """What makes room for the next message."""
+        """The ways to make room for the next message."""
         chat = await self._branches.chat(chat_id)
         model = None if chat is None else await self._model(chat)
         context = 0

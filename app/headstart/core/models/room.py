@@ -49,8 +49,8 @@ class Room(Struct, frozen=True):
 
 
 class Ways(Struct, frozen=True):
-    """What makes room for a message: a larger context of this model (0: none is possible), leaving
-    earlier turns out, another model."""
+    """Ways to make room for a message: a larger context of this model (0: none is possible),
+    leaving earlier turns out, another model."""
 
     context: int = 0
     drop: bool = False

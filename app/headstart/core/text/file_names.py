@@ -27,11 +27,14 @@ def _nothing(_data: bytes) -> str | None:
 _detect: Callable[[bytes], str | None] = _nothing
 
 
-def use_detection(detect: Callable[[bytes], str | None]) -> None:
-    """Have `detect` decode bytes whose encoding is unknown, from now on."""
+def use_detection(
+    detect: Callable[[bytes], str | None],
+) -> Callable[[bytes], str | None]:
+    """Have `detect` decode bytes whose encoding is unknown, from now on; returns the one before."""
     global _detect
-    _detect = detect
+    before, _detect = _detect, detect
     _decoded.cache_clear()
+    return before
 
 
 def readable(name: str) -> str:

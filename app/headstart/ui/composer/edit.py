@@ -3,7 +3,8 @@ themselves, and Up recalls earlier messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import ceil
 
 from PySide6.QtCore import QMimeData, Qt, Signal
@@ -32,14 +33,13 @@ class GrowingEdit(TextEdit):
     image_pasted = Signal(QImage)
     text_pasted = Signal(str)  # a long one, to be attached
 
-    # characters of a pasted text from which on it is attached; 0: never
-    long_paste = 0
-
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.history: Callable[[], Sequence[str]] = _nothing
         # the recalled text, and the number of messages after it; -1: none
         self._recalled, self._back = "", -1
+        # characters of a pasted text from which on it is attached; 0: never
+        self._long = 0
         # true while text goes into the message whatever its length
         self._here = False
         self.setTabChangesFocus(True)
@@ -87,32 +87,38 @@ class GrowingEdit(TextEdit):
         elif source.hasText():
             # other programs also offer their text as an image
             text = source.text()
-            if 0 < self.long_paste <= len(text) and not self._here and not is_blank(text):
+            if 0 < self._long <= len(text) and not self._here and not is_blank(text):
                 self.text_pasted.emit(text)
             else:
                 super().insertFromMimeData(source)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        # text that is dragged inside the message stays in it
-        self._here = event.source() in (self, self.viewport())
-        try:
+        if event.source() in (self, self.viewport()):
+            # text that is dragged inside the message stays in it
+            with self.keeping():
+                super().dropEvent(event)
+        else:
             super().dropEvent(event)
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Have text go into the message, however long it is."""
+        self._here = True
+        try:
+            yield
         finally:
             self._here = False
 
-    def paste_here(self) -> None:
-        """Paste into the message, however long the text is."""
-        self._here = True
-        try:
-            self.paste()
-        finally:
-            self._here = False
+    def attach_from(self, characters: int) -> None:
+        """Offer a pasted text of this length for attaching; 0: none."""
+        self._long = characters
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         shift_control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         match event.key():
             case Qt.Key.Key_V if event.modifiers() == shift_control:
-                self.paste_here()
+                with self.keeping():
+                    self.paste()
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._enter(bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier), event)
             case Qt.Key.Key_Up if self._recall(1):

@@ -60,7 +60,7 @@ def _connect_attachments(
     composer.edit.text_pasted.connect(opener.paste_text)
 
     def follow(settings: Settings) -> None:
-        composer.edit.long_paste = settings.long_paste
+        composer.edit.attach_from(settings.long_paste)
 
     preferences.listen(follow, "long_paste")
     follow(preferences.current)
