@@ -54,10 +54,12 @@ class RoomController(QObject):
         self._known: tuple[Room, int, Unsent | None] | None = None
         self._serial = 0
         self._misfit: Misfit | None = None
+        # the room for which ways are known, or looked for
+        self._asked: Room | None = None
         broadcast.on(NextPromptSize, self._on_size)
         broadcast.on(BranchChanged, lambda change: self._forget(change.chat_id))
         broadcast.on(ChatChanged, lambda change: self._forget(change.chat_id))
-        broadcast.on(ModelState, lambda _change: self._forget(self._open.id))
+        broadcast.on(ModelState, self._on_model)
         open_chat.opened.connect(lambda: self._forget(self._open.id))
         open_chat.changed.connect(lambda: self._forget(self._open.id))
         open_chat.sent.connect(self.look)
@@ -103,8 +105,12 @@ class RoomController(QObject):
         if room is not None and not room.fits:
             ways = before.ways if before is not None else Ways()
             self._misfit = Misfit(room, ways)
-            if before is None or before.room != room:
-                self._tasks.spawn(self._find_ways(self._serial, self._open.id, room))
+            # a few more words change nothing: the folders of models are not looked through for each
+            if self._asked is None or not _is_alike(self._asked, room):
+                self._asked = room
+                self._tasks.spawn(self._find_ways(self._open.id, room))
+        else:
+            self._asked = None
         if self._misfit != before:
             self.changed.emit(self._misfit)
 
@@ -114,17 +120,21 @@ class RoomController(QObject):
             self._known = room, 0, None
             self.look()
 
-    async def _find_ways(self, serial: int, chat_id: str, room: Room) -> None:
+    async def _find_ways(self, chat_id: str, room: Room) -> None:
         ways = await self._rooms.ways(chat_id, room)
         now = self._misfit
-        if serial == self._serial and now is not None and now.room == room and now.ways != ways:
-            self._misfit = Misfit(room, ways)
+        if chat_id == self._open.id and self._asked == room and now is not None:
+            self._misfit = Misfit(now.room, ways)
             self.changed.emit(self._misfit)
 
     def _forget(self, chat_id: str) -> None:
         if chat_id == self._open.id:
-            self._known, self._serial = None, self._serial + 1
+            self._known, self._serial, self._asked = None, self._serial + 1, None
             self.look()
+
+    def _on_model(self, change: ModelState) -> None:
+        if change.problem or change.fraction >= 1:
+            self._forget(self._open.id)
 
     def _on_size(self, change: NextPromptSize) -> None:
         if change.chat_id == self._open.id:
@@ -133,6 +143,12 @@ class RoomController(QObject):
             had = 0 if counted is None else _about(counted)
             self._known = _room(change.size), had, counted
             self.look()
+
+
+def _is_alike(one: Room, other: Room) -> bool:
+    """True if the same ways make room."""
+    kinds = {(room.limit, room.drops, room.alone > room.limit) for room in (one, other)}
+    return len(kinds) == 1 and abs(one.needed - other.needed) < 0.05 * one.needed
 
 
 def _room(size: PromptSize) -> Room:
