@@ -130,6 +130,27 @@ async def test_parts_of_it_are_chosen(running: OpenApp) -> None:
         assert _text(app).startswith("[Part 1]\nLine 0.")
 
 
+async def test_what_is_edited_is_what_parts_are_chosen_from_and_what_is_sent(
+    running: OpenApp,
+) -> None:
+    async with running() as app:
+        use_sampling(app)
+        window = await pasted(app, "word " * 2000)
+        window.text.setPlainText("".join(f"Line {number}.\n" for number in range(2000)))
+        window.choose.click()
+        # the old text cannot be sent meanwhile
+        assert not app.window.composer.attachments.ready
+        assert len(chips(app)) == 1
+        await until(lambda: app.window.attachments.pages is not None)
+        pages = app.window.attachments.pages
+        assert pages is not None
+        pages.numbers.textEdited.emit("2")
+        pages.use.click()
+        await until(lambda: "Line 1999" not in _text(app))
+        assert "word word" not in _text(app)
+        assert "Line 500." in _text(app)
+
+
 def _text(app: App) -> str:
     part = chips(app)[0].attachment.part if chips(app) else None
     return part.text if isinstance(part, FilePart) else ""

@@ -48,6 +48,8 @@ class AttachingController(QObject):
         # positions by id, in the order of the user's choice: short files are read before long ones
         self._order: dict[str, int] = {}
         self._sizes: dict[str, PromptSize] = {}
+        # ids of texts that are being changed, and whose pages are to be chosen then
+        self._pages_wanted: set[str] = set()
         broadcast.on(NextPromptSize, self._on_size)
         open_chat.opened.connect(self._show)
         open_chat.sent.connect(self._on_sent)
@@ -76,7 +78,10 @@ class AttachingController(QObject):
             Attachment(self._id(part), part.name, part, 1.0, tokens)
             for part, tokens in zip(parts, known, strict=True)
         ]
-        waiting = [one for one, _ in self._reading.get(self._open.id, {}).values()]
+        reading = self._reading.get(self._open.id, {})
+        # a text that is being changed is there twice
+        done = [one for one in done if one.id not in reading]
+        waiting = [one for one, _ in reading.values()]
         return tuple(sorted((*done, *waiting), key=lambda one: self._order.get(one.id, 0)))
 
     @property
@@ -115,6 +120,10 @@ class AttachingController(QObject):
         if is_blank(text):
             self.remove(attachment_id)
         elif isinstance(part, FilePart) and text != part.text:
+            # nothing can be sent until the new text is there
+            one = Attachment(attachment_id, part.name)
+            self._reading.setdefault(self._open.id, {})[attachment_id] = (one, Reading())
+            self._show()
             self._tasks.spawn(self._edit(self._open.id, attachment_id, part, text))
 
     def take_text(self, attachment_id: str, text: str) -> None:
@@ -133,7 +142,10 @@ class AttachingController(QObject):
             self._attach(self._open.id, parts)
 
     def read_pages(self, attachment_id: str) -> None:
-        """Read a file again, to choose pages from it."""
+        """Read a file again, to choose pages from it; a changed text once it is there."""
+        if attachment_id in self._reading.get(self._open.id, {}):
+            self._pages_wanted.add(attachment_id)
+            return
         part = self._find(attachment_id)
         if isinstance(part, FilePart):
             self._tasks.spawn(self._pages(self._open.id, attachment_id, part))
@@ -241,14 +253,23 @@ class AttachingController(QObject):
         self._attach(chat_id, tuple(found if one == part else one for one in parts))
 
     async def _edit(self, chat_id: str, which: str, part: FilePart, text: str) -> None:
+        found = None
         try:
             found = await self._attaching.text(chat_id, text, part.name)
         except EnvironmentProblem as problem:
             self.refused.emit(problem.told)
-            return
-        self._ids[chat_id, found.name, found.blob.digest] = which
-        parts = self._open.unsent_in(chat_id).parts
-        self._attach(chat_id, tuple(found if one == part else one for one in parts))
+        finally:
+            self._reading[chat_id].pop(which, None)
+        if found is not None:
+            self._ids[chat_id, found.name, found.blob.digest] = which
+            parts = self._open.unsent_in(chat_id).parts
+            self._attach(chat_id, tuple(found if one == part else one for one in parts))
+        elif chat_id == self._open.id:
+            self._show()
+        if which in self._pages_wanted:
+            self._pages_wanted.discard(which)
+            if chat_id == self._open.id:
+                self.read_pages(which)
 
     def _attach(self, chat_id: str, parts: tuple[Any, ...]) -> None:
         self._sizes.pop(chat_id, None)
