@@ -31,6 +31,7 @@ import qasync
 from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App, close_app, open_app
+from headstart.core import collecting
 from headstart.core.models.ref import ModelRef
 from headstart.home import Home
 from headstart.hub import checked, library
@@ -79,7 +80,17 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay until the end: a collection need not look at them each time, which
     took a quarter of the processor's time."""
     gc.collect()
-    gc.freeze()
+    collecting.freeze()
+
+
+_steps = collecting.Steps()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish() -> None:
+    """As in the program, on the main thread only: a widget of an earlier test that is collected on
+    an engine's thread ends the process."""
+    _steps.step()
 
 
 @pytest.fixture(scope="session")
