@@ -86,8 +86,8 @@ class PromptSize(Struct, frozen=True):
     """Tokens of a chat's next prompt, including the message being typed, and of each attached file;
     a prompt of more than `limit` tokens leaves no room for a reply in a context of `size`.
 
-    `alone`: tokens without earlier turns, counted for a prompt that does not fit; `drops`: the
-    chat's rule leaves the oldest ones out.
+    `drops`: the chat's rule leaves the oldest turns out. `alone`: tokens without earlier turns,
+    counted by that rule, and for a prompt that does not fit.
     """
 
     tokens: int

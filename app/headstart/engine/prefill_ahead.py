@@ -68,8 +68,9 @@ def _size(
     tokens = encoder.encode(encoder.render(messages, request.thinking, request.tools))
     seen = {image.label: encoder.images.count(image) for image in request.images}
     attached = tuple(encoder.count(text) + seen.get(text, 0) for text in request.attached)
-    alone = fitting.alone if len(tokens) > fitting.limit else len(tokens)
     drops = request.when_full != "stop"
+    # more words may be typed before they are counted: by this rule they need no room of the chat's
+    alone = fitting.alone if drops or len(tokens) > fitting.limit else len(tokens)
     return PromptSize(len(tokens), fitting.limit, size, attached, alone, drops)
 
 
