@@ -16,6 +16,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
+from headstart.core import patient
 from headstart.core.errors import EnvironmentProblem
 
 PARTIAL = ".partial"
@@ -120,7 +121,7 @@ def remove_partials(folder: Path) -> None:
     with contextlib.suppress(OSError):
         for found in folder.glob(f"{_OURS}*{PARTIAL}"):
             if time.time() - found.lstat().st_mtime > _LONGEST_WRITING:
-                found.unlink()
+                patient.remove(found, missing_ok=False)
 
 
 def write_whole(path: Path, data: bytes, *, wait: bool = True, shared: bool = False) -> None:
@@ -138,11 +139,11 @@ def write_whole(path: Path, data: bytes, *, wait: bool = True, shared: bool = Fa
                 os.fsync(file.fileno())
         if shared:
             let_others_read(partial)
-        partial.replace(path)
+        patient.replace(partial, path)
         if wait:
             _wait_for_folder(path.parent)
     finally:
-        partial.unlink(missing_ok=True)
+        patient.remove(partial)
 
 
 def _wait_for_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
+from headstart.core import patient
 from headstart.core.files import write_whole
 from headstart.core.models.installed import About
 
@@ -71,7 +72,7 @@ class KeptList:
                 # names and notes are lost to this version; everything else is found again
                 log.warning("the list of models cannot be read: %s", type(error).__name__)
                 with contextlib.suppress(OSError):
-                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+                    patient.replace(self._path, self._path.with_name(self._path.name + ".damaged"))
         return self._kept
 
     def save(self) -> None:

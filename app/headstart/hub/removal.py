@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from headstart.core import patient
 from headstart.core.errors import ModelProblem
 from headstart.core.files import read_regular
 from headstart.core.models.installed import InstalledModel
@@ -79,7 +80,7 @@ def remove(removal: Removal) -> None:
     """Remove the files, and folders left empty; raises ModelProblem."""
     for file in removal.files:
         try:
-            file.unlink(missing_ok=True)
+            patient.remove(file)
         except OSError as error:
             raise ModelProblem(
                 "not-removed", name=file.name, reason=error.strerror or error
@@ -107,7 +108,7 @@ def _prune_repository(repository: Path) -> None:
         return
     for name in ("refs", "blobs", "snapshots", ".no_exist"):
         for path in sorted((repository / name).rglob("*"), reverse=True):
-            path.unlink() if path.is_file() else path.rmdir()
+            patient.remove(path, missing_ok=False) if path.is_file() else path.rmdir()
         with contextlib.suppress(OSError):
             (repository / name).rmdir()
 

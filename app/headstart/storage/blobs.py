@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from headstart.core import patient
 from headstart.core.chats.parts import BlobRef, is_digest
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
@@ -75,7 +76,7 @@ class Blobs:
         for path in left:
             if path.name not in spared:
                 try:
-                    path.unlink()
+                    patient.remove(path, missing_ok=False)
                 except OSError as error:
                     log.warning("a file that nobody needs stays: %s", error.strerror)
                 else:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.core import patient
 from headstart.core.files import PARTIAL
 from headstart.core.tool_servers.lists import ServerLists, ToolDefinition, merged
 
@@ -81,7 +82,7 @@ class ListsFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
             partial = path.with_suffix(PARTIAL)
             partial.write_bytes(msgspec.json.encode(kept))
-            partial.replace(path)
+            patient.replace(partial, path)
         except OSError as error:
             log.warning("a list of tools is not kept: %s", error.strerror)
 
@@ -89,7 +90,7 @@ class ListsFolder:
         path = self._path(server)
         if path is not None:
             with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
+                patient.remove(path)
 
     def _path(self, server: str) -> Path | None:
         if self._folder is None or not server.isalnum():

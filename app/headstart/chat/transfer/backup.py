@@ -28,6 +28,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.transfer import intake
 from headstart.chat.transfer.importing import scratch_folder
 from headstart.chat.transfer.intake import ImportJobRun, ImportPlan, Result
+from headstart.core import patient
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import new_partial
 from headstart.core.servers import Connection
@@ -167,7 +168,7 @@ class Backups:
                 self._write(partial, copy, making)
             if making.stop.is_set():
                 return False
-            partial.replace(path)
+            patient.replace(partial, path)
             return True
         except CopyStopped:
             return False
@@ -176,7 +177,7 @@ class Backups:
             raise EnvironmentProblem("file-not-written", path=path, reason=reason) from error
         finally:
             if partial is not None:
-                partial.unlink(missing_ok=True)
+                patient.remove(partial)
 
     def _write(self, path: Path, copy: Path, making: Making) -> None:
         import sqlite3

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from headstart.chat.transfer.export_request import ExportCancelled, ExportJobRun, ExportRequest
 from headstart.chat.transfer.trees import ModelNames, to_conversation
+from headstart.core import patient
 from headstart.core.chats.parts import BlobRef, Part, needed_blobs
 from headstart.core.chats.tree import ChatTree
 from headstart.core.chats.values import MessageStatus
@@ -157,10 +158,10 @@ class Job:
         try:
             count = fill(partial)
             let_others_read(partial)
-            partial.replace(path)
+            patient.replace(partial, path)
             return count
         finally:
-            partial.unlink(missing_ok=True)
+            patient.remove(partial)
 
     def _together(self, path: Path) -> int:
         count = 0

@@ -31,6 +31,7 @@ from headstart.chat.changes import (
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting
+from headstart.core import patient
 from headstart.core.beginnings import Beginning, BegunKind
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import read_regular, remove_partials, shared_folder, write_whole
@@ -232,7 +233,7 @@ def _put(folder: Path, book: _Book, chat: ExchangeChat, moment: int) -> bool:
     shared_folder(path.parent)
     write_whole(path, data, wait=False, shared=True)
     if old is not None and old.name != name and _is_ours(folder, old):
-        (folder / old.name).unlink(missing_ok=True)
+        patient.remove(folder / old.name)
     book.files[chat.id] = _File(name, digest, moment)
     return True
 
@@ -264,7 +265,7 @@ def _remove(folder: Path, book: _Book, chat_id: str) -> bool:
     if one is None:
         return False
     if _is_ours(folder, one):
-        (folder / one.name).unlink(missing_ok=True)
+        patient.remove(folder / one.name)
         with contextlib.suppress(OSError):
             # the chat's folder, if it is now empty
             if "/" in one.name:

@@ -19,6 +19,7 @@ from pathlib import Path
 import xxhash
 from msgspec import Struct
 
+from headstart.core import patient
 from headstart.core.c_library import c_library
 from headstart.core.files import PARTIAL
 from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
@@ -98,9 +99,9 @@ def write(
                 file.write(part.data)
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
+        patient.replace(partial, path)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        patient.remove(partial)
         raise
 
 

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from headstart.core import patient
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import PARTIAL
 from headstart.core.prefixes import PrefixIndex, RecordInfo
@@ -176,7 +177,7 @@ class Writer:
         # files without a row: an interrupted write or removal
         for path in files.values():
             if path.suffix in (record_file.SUFFIX, PARTIAL):
-                path.unlink(missing_ok=True)
+                patient.remove(path)
         if lost:
             self._index.remove(lost)
         self._shrink()
@@ -194,7 +195,7 @@ class Writer:
             with records.lock:
                 row = records.written(entry)
             if row is None:
-                path.unlink(missing_ok=True)
+                patient.remove(path)
                 return
             self._index.add(*row, _today())
             with records.lock:
@@ -208,7 +209,7 @@ class Writer:
         except EnvironmentProblem as problem:
             with records.lock:
                 records.not_indexed(entry)
-            path.unlink(missing_ok=True)
+            patient.remove(path)
             self._fail(about("cache-not-indexed", problem.told))
         finally:
             with records.lock:
@@ -245,7 +246,7 @@ class Writer:
             if again is not None and again.on_disk:
                 # written again meanwhile
                 return
-        self.path(info).unlink(missing_ok=True)
+        patient.remove(self.path(info))
         self._index.remove([info.key])
 
     def _fail(self, trouble: Told) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from headstart.core import patient
 from headstart.core.files import write_whole
 from headstart.core.hub.downloads import DownloadRequest, DownloadState
 from headstart.core.told import from_stored
@@ -45,7 +46,7 @@ class Book:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("the list of downloads is damaged: %s", type(error).__name__)
             try:
-                self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+                patient.replace(self._path, self._path.with_name(self._path.name + ".damaged"))
             except OSError:
                 log.warning("the damaged list of downloads could not be set aside")
             return []

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import xxhash
 
+from headstart.core import patient
 from headstart.core.files import write_whole
 
 # bytes of a piece: small enough to fetch again, large enough to keep the list short
@@ -127,7 +128,7 @@ class Pieces:
         """Flush the file; the list of pieces is no longer needed."""
         os.fsync(self._file.fileno())
         self._file.close()
-        _ledger(self.path).unlink(missing_ok=True)
+        patient.remove(_ledger(self.path))
 
     def _load(self) -> None:
         there = self.path.stat().st_size
@@ -167,8 +168,8 @@ class Pieces:
 
 def discard(path: Path) -> None:
     """Remove a partial file that is no longer wanted."""
-    path.unlink(missing_ok=True)
-    _ledger(path).unlink(missing_ok=True)
+    patient.remove(path)
+    patient.remove(_ledger(path))
 
 
 def _ledger(path: Path) -> Path:

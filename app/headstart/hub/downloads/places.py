@@ -11,6 +11,7 @@ import os
 import shutil
 from pathlib import Path, PurePosixPath
 
+from headstart.core import patient
 from headstart.core.files import let_others_read, shared_folder, write_whole
 from headstart.core.hub.downloads import DownloadRequest, RemoteFile
 from headstart.hub.downloads.pieces import discard
@@ -86,18 +87,18 @@ def take(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
         discard(source)
         return
     let_others_read(source)
-    source.replace(blob)
+    patient.replace(source, blob)
 
 
 def remove(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
     """Remove a finished file: its link, and its bytes unless another link has them."""
     link, blob = pointer(cache, wanted, file), _blob(cache, wanted, file)
     with contextlib.suppress(OSError):
-        link.unlink(missing_ok=True)
+        patient.remove(link)
         snapshots = repository(cache, wanted.repo) / "snapshots"
         target = blob.resolve()
         if not any(one.resolve() == target for one in snapshots.rglob("*") if one.is_symlink()):
-            blob.unlink(missing_ok=True)
+            patient.remove(blob)
 
 
 def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
@@ -106,7 +107,7 @@ def point(cache: Path, wanted: DownloadRequest, file: RemoteFile) -> None:
     shared_folder(link.parent)
     if is_there(cache, wanted, file):
         return
-    link.unlink(missing_ok=True)
+    patient.remove(link)
     try:
         link.symlink_to(os.path.relpath(target, link.parent))
     except OSError:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from headstart.core import patient
 from headstart.core.beginnings import Beginning
 from headstart.core.files import read_regular, write_whole
 from headstart.core.text.whole import whole_json
@@ -37,4 +38,4 @@ class BeginningsFile:
             if notes:
                 write_whole(self._path, whole_json(tuple(notes)), wait=wait)
             else:
-                self._path.unlink(missing_ok=True)
+                patient.remove(self._path)

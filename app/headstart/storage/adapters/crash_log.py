@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import TextIO
 
+from headstart.core import patient
+
 # number of crashes kept, the newest ones
 KEPT = 5
 # a crash writes about ten kilobytes
@@ -43,16 +45,16 @@ class CrashLog:
         self._file.close()
         self._file = None
         with contextlib.suppress(OSError):
-            self._path.unlink()
+            patient.remove(self._path, missing_ok=False)
 
     def _keep_last(self) -> Path | None:
         with contextlib.suppress(OSError):
             if self._path.stat().st_size == 0:
                 return None
             kept = self._folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}.log"
-            self._path.replace(kept)
+            patient.replace(self._path, kept)
             for old in sorted(self._folder.glob("crash-*.log"))[:-KEPT]:
-                old.unlink()
+                patient.remove(old, missing_ok=False)
             return kept
         return None
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from headstart.core import patient
 from headstart.core.running import Doing
 
 
@@ -33,4 +34,4 @@ class RunningFile:
 
     def end(self) -> None:
         with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)
+            patient.remove(self._path)

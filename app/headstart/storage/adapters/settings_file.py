@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from headstart.core import patient
 from headstart.core.files import write_whole
 from headstart.core.settings.renamed import with_new_names
 from headstart.core.settings.schema import Settings, SettingsError, validated
@@ -56,7 +57,7 @@ class SettingsFile:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         aside = self._path.with_name(f"{self._path.stem}-damaged-{stamp}{self._path.suffix}")
         try:
-            self._path.replace(aside)
+            patient.replace(self._path, aside)
         except OSError as error:
             return "not-kept-aside", {"reason": error.strerror or str(error)}
         return "kept-aside", {"kept": aside.name}

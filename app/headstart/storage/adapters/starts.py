@@ -11,6 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from headstart.core import patient
+
 # after this many failed starts, nothing is loaded unasked
 CAREFUL_AFTER = 2
 
@@ -35,4 +37,4 @@ class StartsFile:
 
     def succeeded(self) -> None:
         with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)
+            patient.remove(self._path)

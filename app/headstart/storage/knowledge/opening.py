@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine, text
 
+from headstart.core import patient
 from headstart.storage.database import forbid_writing, open_engine
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ def open_index(path: Path | None) -> Engine:
 def delete_index(path: Path) -> None:
     """Delete the file and those beside it. Raises OSError."""
     for ending in _BESIDE:
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+        patient.remove(path.with_name(path.name + ending))
 
 
 def open_reader(path: Path) -> Engine:

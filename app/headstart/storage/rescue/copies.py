@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from headstart.core import patient
 from headstart.core.text.folding import fold
 from headstart.storage.rescue.trouble import trouble_of
 from headstart.storage.tables import search as search_tables
@@ -67,12 +68,12 @@ def copy_database(
         with naming or contextlib.nullcontext():
             if stop():
                 raise CopyStopped
-            partial.replace(target)
+            patient.replace(partial, target)
     finally:
-        partial.unlink(missing_ok=True)
+        patient.remove(partial)
     kind = label.partition("-")[0]
     for old in sorted(backups.glob(f"{path.stem}-*-{kind}*.db"))[:-keep]:
-        old.unlink(missing_ok=True)
+        patient.remove(old)
     return target
 
 
@@ -104,7 +105,7 @@ def remove_unfinished(backups: Path) -> None:
     """Remove unfinished copies of a killed program, which nothing else uses."""
     for partial in backups.glob("*.partial*"):
         with contextlib.suppress(OSError):
-            partial.unlink()
+            patient.remove(partial, missing_ok=False)
 
 
 def _remove_chat(connection: sqlite3.Connection, chat_id: str) -> None:

@@ -20,6 +20,7 @@ from msgspec import Struct
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from headstart.core import patient
 from headstart.core.errors import DatabaseProblem
 from headstart.core.told import Told, about, told
 from headstart.storage import schema
@@ -216,7 +217,7 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
         engine.dispose()
     _flush(fresh)
     for ending in ("-wal", "-shm"):
-        _beside(fresh, ending).unlink(missing_ok=True)
+        patient.remove(_beside(fresh, ending))
     stamp = time.strftime("%Y%m%d-%H%M%S")
     kept = path.with_name(f"{path.stem}-damaged-{stamp}{path.suffix}")
     said: Told | None = None
@@ -227,9 +228,9 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
             said = told("damaged-file-kept", name=kept.name)
     if left and said is not None:
         # a separate file: the linked one is SQLite's
-        _beside(kept, "-wal").unlink(missing_ok=True)
+        patient.remove(_beside(kept, "-wal"))
         _beside(kept, "-wal").write_bytes(left)
-    fresh.replace(_whole(path))
+    patient.replace(fresh, _whole(path))
     finish_replacing(path)
     return open_database(path, backups), said
 
@@ -246,8 +247,8 @@ def finish_replacing(path: Path) -> bool:
         return False
     # the old one's log must never be applied to the new one
     for ending in ("-wal", "-shm"):
-        _beside(path, ending).unlink(missing_ok=True)
-    whole.replace(path)
+        patient.remove(_beside(path, ending))
+    patient.replace(whole, path)
     return True
 
 
@@ -332,7 +333,7 @@ def _bytes_of(path: Path) -> bytes:
 
 def _remove(path: Path) -> None:
     for ending in ("", "-wal", "-shm"):
-        _beside(path, ending).unlink(missing_ok=True)
+        patient.remove(_beside(path, ending))
 
 
 def _flush(path: Path) -> None:

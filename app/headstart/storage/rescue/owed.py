@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from headstart.core import patient
 from headstart.core.files import write_whole
 
 
@@ -38,6 +39,6 @@ def load(database: Path) -> Owed:
 def save(database: Path, owed: Owed) -> None:
     """Returns once it is on the disk. Raises OSError."""
     if owed == Owed():
-        file_of(database).unlink(missing_ok=True)
+        patient.remove(file_of(database))
     else:
         write_whole(file_of(database), msgspec.json.encode(owed))

@@ -22,6 +22,7 @@ from msgspec import Meta
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from headstart.core import patient
 from headstart.core.files import write_whole
 from headstart.core.started_with import StartedWith
 
@@ -69,7 +70,7 @@ class InstanceServer(QObject):
     def close(self) -> None:
         self._server.close()
         with contextlib.suppress(OSError):
-            self._note.unlink(missing_ok=True)
+            patient.remove(self._note)
         folder = Path(self._address).parent
         if folder.name.startswith(_OWN_FOLDER):
             with contextlib.suppress(OSError):
