@@ -14,9 +14,11 @@ from pathlib import Path
 from headstart import __version__
 from headstart.core import reentry
 from headstart.core.files import typed_path
+from headstart.core.output import plain_output
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    plain_output()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _command(given):
         if "serve" in given[:3]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# names reserved by Windows, with any extension
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
+# names reserved by Windows, with any extension, and blanks before it
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])\s*(?:\.|$)",
+    re.IGNORECASE,
+)
 _LONGEST = 80
 # bytes, which file systems count; an extension and a number are added
 _LONGEST_BYTES = 160

@@ -190,14 +190,10 @@ def prefix_for(name: str, taken: Iterable[str]) -> str:
 
 
 def split_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """A typed command line as a program and its arguments; raises EnvironmentProblem. On Windows a
-    backslash is part of a path."""
+    """A typed command line as a program and its arguments, by the rules of the system; raises
+    EnvironmentProblem."""
     try:
-        if sys.platform == "win32":
-            pieces = shlex.split(text, posix=False)
-            words = [_unquoted(one) for one in pieces]
-        else:
-            words = shlex.split(text)
+        words = windows_words(text) if sys.platform == "win32" else shlex.split(text)
     except ValueError:
         raise EnvironmentProblem("tool-command-quotes") from None
     if not words:
@@ -205,6 +201,38 @@ def split_command(text: str) -> tuple[str, tuple[str, ...]]:
     return words[0], tuple(words[1:])
 
 
-def _unquoted(word: str) -> str:
-    quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "\"'"
-    return word[1:-1] if quoted else word
+def windows_words(text: str) -> list[str]:
+    """The words of a command line as Microsoft's C library takes them: a backslash is part of a
+    path unless it stands before a quotation mark, and marks may begin in the middle of a word.
+    Raises ValueError for a mark without an end."""
+    words: list[str] = []
+    word, begun, quoted, at = "", False, False, 0
+    while at < len(text):
+        sign = text[at]
+        if sign == "\\":
+            count = len(text[at:]) - len(text[at:].lstrip("\\"))
+            at += count
+            begun = True
+            if text[at : at + 1] != '"':
+                word += "\\" * count
+                continue
+            word += "\\" * (count // 2)
+            if count % 2:
+                word, at = word + '"', at + 1
+            continue
+        if sign == '"':
+            begun = True
+            if quoted and text[at + 1 : at + 2] == '"':
+                word, at = word + '"', at + 1
+            else:
+                quoted = not quoted
+        elif sign in " \t\n" and not quoted:
+            if begun:
+                words.append(word)
+            word, begun = "", False
+        else:
+            word, begun = word + sign, True
+        at += 1
+    if quoted:
+        raise ValueError("a quotation mark without an end")
+    return [*words, word] if begun else words

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
@@ -356,8 +357,35 @@ def _raise(message: str) -> NoReturn:
     raise jinja2.TemplateError(message)
 
 
+# a directive of a time; Windows writes the sign for “without zeros” as #
+_DIRECTIVE = re.compile(r"%(?P<sign>[-#]?)(?P<letter>[A-Za-z%])")
+
+
 def _strftime_now(form: str) -> str:
     check_format(form)
     if len(form) > _LONGEST_TIME:
         raise TooMuch("the form of the date is too long")
-    return datetime.datetime.now().astimezone().strftime(form)
+    return portable_time(datetime.datetime.now().astimezone(), form)
+
+
+def portable_time(moment: datetime.datetime, form: str) -> str:
+    """The moment in the form that a template asks for: the directives that not every system knows,
+    such as `%-d`, mean what they mean on Linux."""
+
+    def of_own(found: re.Match[str]) -> str:
+        sign, letter = found["sign"], found["letter"]
+        if letter == "%":
+            return "%%"
+        if sign:
+            # a number without the zeros, or blanks, before it
+            return moment.strftime(f"%{letter}").lstrip("0 ") or "0"
+        own = {
+            "e": f"{moment.day:2d}",
+            "k": f"{moment.hour:2d}",
+            "l": f"{moment.hour % 12 or 12:2d}",
+            "P": moment.strftime("%p").lower(),
+            "s": f"{int(moment.timestamp())}",
+        }
+        return own.get(letter, found[0])
+
+    return moment.strftime(_DIRECTIVE.sub(of_own, form))

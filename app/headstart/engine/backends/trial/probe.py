@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -138,10 +139,22 @@ def _probe(path: Path, engine: EngineSettings, stop: StopSignal, longest: float)
             said = next((line for line in reversed(lines) if not line.startswith(_TRIES)), "")
             said = shortened(said.rstrip("."), _LONGEST_SAID)
             said = f" {said}." if said else ""
-            if code < 0:
-                raise ModelProblem("model-crashes", name=path.name, signal=-code, said=said)
+            crashed = crash_of(code)
+            if crashed:
+                raise ModelProblem("model-crashes", name=path.name, signal=crashed, said=said)
             raise ModelProblem("model-does-not-open", name=path.name, said=said)
         lacking |= {Ability(tried[-1])}
+
+
+def crash_of(code: int, windows: bool = sys.platform == "win32") -> str:
+    """The signal, or Windows' status, of a child that native code ended; "" for any other end."""
+    if not windows:
+        return str(-code) if code < 0 else ""
+    # 3: abort(); statuses from here on are exceptions that nothing handled
+    status = code & 0xFFFFFFFF
+    if status == 3:
+        return "3"
+    return f"0x{status:08X}" if status >= 0xC0000000 else ""
 
 
 def _run(path: Path, trial: str, stop: StopSignal) -> tuple[int, str]:
