@@ -31,6 +31,7 @@ import qasync
 from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App, close_app, open_app
+from headstart.chat import awake
 from headstart.core import collecting
 from headstart.core.models.ref import ModelRef
 from headstart.home import Home
@@ -193,6 +194,19 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine for tests may have a small disk; what happens then has its own tests."""
     free_disk(monkeypatch, 1 << 40)
+
+
+class _NoLock:
+    def take(self) -> None:
+        pass
+
+    drop = take
+
+
+@pytest.fixture(autouse=True)
+def may_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test keeps this computer awake, or starts a program for it at each reply."""
+    monkeypatch.setattr(awake, "make_wake_lock", lambda _why: _NoLock())
 
 
 @pytest.fixture(autouse=True)

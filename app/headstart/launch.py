@@ -43,7 +43,7 @@ from headstart.storage.adapters.crash_log import CrashLog
 from headstart.storage.adapters.crash_log import details as crash_details
 from headstart.storage.adapters.starts import StartsFile
 from headstart.ui.kit import theme
-from headstart.ui.kit.collector import Collector
+from headstart.ui.kit.collector import CycleCollector
 from headstart.ui.kit.first_paint import FirstPaint
 from headstart.ui.kit.system_locale import SystemLocale
 from headstart.ui.shell.arrivals import Arrivals
@@ -204,7 +204,7 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
             arrivals.open_last(safe or start.started.new_chat, interrupted)
         arrivals.begin(start.started)
         # owned by the window
-        Collector(app.window)
+        CycleCollector(app.window)
         if start.script is not None:
             await app.controllers.settle()
             return await start.script(app)

@@ -19,6 +19,7 @@ from headstart.chat.answering.room import Rooms
 from headstart.chat.answering.server_drafts import ServerDrafts
 from headstart.chat.answering.servers import ServerAnswerer
 from headstart.chat.attaching import Attaching
+from headstart.chat.awake import Awake, make_awake
 from headstart.chat.background import Background
 from headstart.chat.beginnings import Beginnings
 from headstart.chat.branches import Branches
@@ -100,6 +101,7 @@ class Services(Struct, frozen=True):
     serving: Serving
     beginnings: Beginnings
     outbox: Outbox
+    awake: Awake
     ending: Ending
 
 
@@ -120,6 +122,7 @@ class Ending:
         services.beginnings.hurry()
         await services.serving.close()
         services.local.close()
+        services.awake.close()
         services.servers.close()
         await services.downloads.close()
         await services.chat_list.end_undo()
@@ -211,6 +214,7 @@ def make_services(
     finds, answers = (finding, knowledge.tools), (models, local.answerer)
     tools = make_tools(databases, finds, preferences, branches, answers, lent)
     answering = Answering(models, local.answerer, remote, tools.desk, knowledge)
+    downloads = Downloads(weights.hub, weights.book, preferences, broadcast, background)
     choices = Choices(databases, answering, preferences, prefixes)
     chat_models = ChatModels(branches, choices, models, local.preload, broadcast)
     return Services(
@@ -241,11 +245,12 @@ def make_services(
         rooms=Rooms(local, models, branches, knowledge.documents, preferences),
         prefixes=prefixes,
         discover=Discover(weights.hub, models, preferences),
-        downloads=Downloads(weights.hub, weights.book, preferences, broadcast, background),
+        downloads=downloads,
         updates=Updates(preferences),
         reporting=Reporting(weights.log, preferences),
         serving=make_serving(weights.door, runner, keychain, (models, local), parts),
         beginnings=background.beginnings,
         outbox=outbox,
+        awake=make_awake(replies, local.loader, downloads, broadcast, background),
         ending=Ending(databases, background, runner, session),
     )

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from headstart.core import collecting
-from headstart.ui.kit.collector import Collector
+from headstart.ui.kit.collector import CycleCollector
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,7 @@ def test_few_objects_are_not_looked_for() -> None:
 async def test_no_thread_collects_what_is_the_windows(qapp: QApplication, qtbot: QtBot) -> None:
     """Beside a thread that makes many objects, the window collects its own garbage."""
     parent, threads, kept = QObject(), set[int](), list[list[int]]()
-    Collector(parent)
+    CycleCollector(parent)
 
     def make() -> None:
         kept.extend([number] for number in range(200_000))

@@ -177,9 +177,9 @@ class Loader:
     def begin_served(self, key: str, wanted: LoadRequest) -> None:
         """Make way for another program's request in the same way."""
         self.cancel(unless=wanted)
+        self.served.add(key)
         for listener in self._make_way:
             listener()
-        self.served.add(key)
 
     def end_reply(self, chat_id: str) -> Asked | None:
         """Forget a stored reply; return its request if this computer wrote it."""

@@ -36,6 +36,8 @@ NOTICES: dict[str, str] = {
         "This chat uses {used:,} of the model's {size:,} tokens. When it is full, the oldest turns "
         "are left out."
     ),
+    # shown by the system to who asks what keeps the computer awake
+    "awake": "Headstart is writing a reply or downloading a model",
     "context-dropped": (
         "The context is full: the {dropped:n oldest turn is|oldest turns are} left out of what the "
         "model reads. The system prompt stays, and nothing is deleted here."

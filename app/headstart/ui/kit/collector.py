@@ -10,7 +10,7 @@ from headstart.core import collecting
 _EVERY = 300
 
 
-class Collector(QObject):
+class CycleCollector(QObject):
     """Takes the place of Python's own collector until it is deleted."""
 
     def __init__(self, parent: QObject | None) -> None:
