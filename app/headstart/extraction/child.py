@@ -2,7 +2,8 @@
 standard input, lines of JSON are returned. The command line never names the file: other users could
 read the name, or it could be taken for an option.
 
-Memory and processor time are limited, and no file can be written. A file that ends the process
+Memory and processor time are limited, and no file can be written (but on Windows, which has no such
+limit). A file that ends the process
 costs only itself, never the program.
 """
 
@@ -15,10 +16,11 @@ from typing import Any
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import told
+from headstart.extraction.windows_job import limit_this_process
 
 OPTION = "--read-file"
 # bytes of address space, and seconds of processor time
-_MEMORY, SECONDS = 3 << 30, 110
+MEMORY, SECONDS = 3 << 30, 110
 _DEPTH = 5_000
 
 
@@ -62,13 +64,14 @@ def main() -> int:
 
 
 def limit() -> None:
-    """Bound memory and processor time, and forbid writing files."""
+    """Bound memory and processor time, and forbid writing files, which Windows cannot."""
     sys.setrecursionlimit(_DEPTH)
+    limit_this_process(MEMORY, SECONDS)
     if sys.platform != "win32":
         import resource
 
         for kind, most in (
-            (resource.RLIMIT_AS, _MEMORY),
+            (resource.RLIMIT_AS, MEMORY),
             (resource.RLIMIT_CPU, SECONDS),
             (resource.RLIMIT_FSIZE, 0),
             (resource.RLIMIT_CORE, 0),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
+import time
 from hashlib import blake2b
 from typing import IO
 
@@ -22,7 +23,8 @@ from headstart.core.knowledge.pieces import PAGE_BREAK, cut, meant
 from headstart.core.knowledge.values import PagePicture, PieceRow, ReadFile
 from headstart.core.text.folding import fold
 from headstart.core.told import told
-from headstart.extraction.child import SECONDS, limit
+from headstart.extraction.child import MEMORY, SECONDS, limit
+from headstart.extraction.windows_job import limit_this_process
 
 OPTION = "--read-files"
 _LENGTH = struct.Struct("<Q")
@@ -141,6 +143,7 @@ def text_of(found: Extracted) -> str:
 
 
 def _more_time() -> None:
+    limit_this_process(MEMORY, time.process_time() + SECONDS)
     if sys.platform != "win32":
         import resource
 

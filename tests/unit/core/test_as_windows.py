@@ -3,6 +3,7 @@ output."""
 
 from __future__ import annotations
 
+import ctypes
 import datetime
 import os
 import struct
@@ -16,6 +17,7 @@ from headstart.engine.backends.cores import efficient
 from headstart.engine.backends.trial.probe import crash_of
 from headstart.engine.sandbox.rendering import portable_time
 from headstart.exchange.names import file_name
+from headstart.extraction.windows_job import Extended, limit_this_process, limits
 
 
 @pytest.mark.parametrize(
@@ -120,3 +122,18 @@ def test_redirected_output_is_utf8_whatever_the_code_page() -> None:
         [sys.executable, "-c", code], capture_output=True, env=environment, check=True
     )
     assert done.stdout.decode("utf-8").strip() == "潮汐 \U0001f30a caf\\udce9"
+
+
+def test_limits_of_a_reading_child_have_windows_own_layout() -> None:
+    wanted = limits(3 << 30, 110)
+    # as winnt.h has it for 64 bits
+    assert ctypes.sizeof(wanted) == 144
+    assert Extended.ProcessMemoryLimit.offset == 112
+    assert bytes(wanted)[16:20] == (0x102).to_bytes(4, "little")
+    assert wanted.BasicLimitInformation.PerProcessUserTimeLimit == 1_100_000_000
+    assert wanted.ProcessMemoryLimit == 3 << 30
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has it")
+def test_no_job_is_made_elsewhere() -> None:
+    assert not limit_this_process(1, 1)
