@@ -41,11 +41,10 @@ class Extended(ctypes.Structure):
 
 def limits(memory: int, seconds: float) -> Extended:
     """Limits of so many bytes, and seconds of processor time since the process began."""
-    found = Extended()
-    found.BasicLimitInformation.LimitFlags = _PROCESS_TIME | _PROCESS_MEMORY
-    found.BasicLimitInformation.PerProcessUserTimeLimit = int(seconds * _TICKS)
-    found.ProcessMemoryLimit = memory
-    return found
+    basic = Basic(
+        PerProcessUserTimeLimit=int(seconds * _TICKS), LimitFlags=_PROCESS_TIME | _PROCESS_MEMORY
+    )
+    return Extended(BasicLimitInformation=basic, ProcessMemoryLimit=memory)
 
 
 # the handle of this process's job, once it has one
@@ -58,11 +57,12 @@ def limit_this_process(memory: int, seconds: float) -> bool:
     if sys.platform != "win32":
         return False
     kernel = ctypes.windll.kernel32
-    kernel.CreateJobObjectW.restype = ctypes.c_void_p
-    kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p
+    make = ctypes.WINFUNCTYPE(handle, handle, handle)(("CreateJobObjectW", kernel))
+    this_process = ctypes.WINFUNCTYPE(handle)(("GetCurrentProcess", kernel))
     first = not _job
     if first:
-        _job = kernel.CreateJobObjectW(None, None) or 0
+        _job = make(None, None) or 0
     if not _job:
         return False
     wanted = limits(memory, seconds)
@@ -71,6 +71,6 @@ def limit_this_process(memory: int, seconds: float) -> bool:
         job, _EXTENDED, ctypes.byref(wanted), ctypes.sizeof(wanted)
     )
     if done and first:
-        process = ctypes.c_void_p(kernel.GetCurrentProcess())
+        process = ctypes.c_void_p(this_process())
         done = kernel.AssignProcessToJobObject(job, process)
     return bool(done)
