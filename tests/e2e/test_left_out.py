@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from headstart.assembly import App
-from headstart.core.chats.left_out import LEFT_OUT, is_left_out, left_out_words, told_of
-from headstart.core.chats.parts import FilePart, LeftOutPart, SearchPart
+from headstart.core.chats.left_out import (
+    LEFT_OUT,
+    is_left_out,
+    left_out_words,
+    told_of,
+    with_left_out,
+)
+from headstart.core.chats.parts import FilePart, LeftOutPart, Part, SearchPart, TextPart
 from headstart.core.chats.prompt_words import prompt_text
 from headstart.core.chats.values import Message
 from headstart.core.settings.schema import EngineSettings, SamplingChoice
@@ -17,7 +23,7 @@ from headstart.core.told import told
 from headstart.home import Home
 from headstart.ui.kit.asking import Question
 from tests.conftest import OpenApp, until
-from tests.e2e.test_tools_window import use
+from tests.e2e.test_tools_window import call, say, use
 from tests.support.documents import pdf, png
 from tests.support.driver import ask, branch, reply_done, stored_chat, use_sampling
 from tests.support.plain import plain
@@ -237,3 +243,41 @@ async def test_a_continued_reply_says_it_once(running: OpenApp, tmp_path: Path) 
         await until(lambda: app.controllers.reply.writing)
         await reply_done(app)
         assert lines(app)[-1].count(said) == 1
+
+
+@pytest.mark.logs("a request failed")
+async def test_a_reply_of_several_steps_says_it_once(
+    running: OpenApp, home: Home, tmp_path: Path, server: ScriptedServer
+) -> None:
+    async def answer(asked: Asked, answer: Answer) -> None:
+        if any(isinstance(one.get("content"), list) for one in asked.body["messages"]):
+            problem = {"error": {"message": "image_url is only supported by certain models"}}
+            await answer.json(problem, "400 Bad Request")
+        elif sum(one["role"] == "tool" for one in asked.body["messages"]) < 2:
+            await call("calculate", {"term": "2 * 3"})(asked, answer)
+        else:
+            await say("Six.")(asked, answer)
+
+    async with running() as app:
+        server.handler = answer
+        await use(app, server, "calculate")
+        app.services.preferences.update(allowed_tools=("calculate",))
+        await World(app, home, tmp_path, server).attach("flag.png", png())
+        reply = await ask(app, "What is two times three?")
+        assert reply.text == "Six."
+        assert _codes(reply) == ["images-refused"]
+        assert lines(app)[-1].count("did not take the images") == 1
+
+
+def test_the_same_thing_is_told_once_as_it_was_last() -> None:
+    def dropped(count: int) -> LeftOutPart:
+        return LeftOutPart(told("context-dropped", dropped=count).stored)
+
+    def lost(name: str) -> LeftOutPart:
+        return LeftOutPart(told("document-lost", name=name).stored)
+
+    words = TextPart("So.")
+    before: list[Part] = [lost("a"), dropped(2), words]
+    left = [dropped(4), lost("b"), dropped(6), lost("b")]
+    assert with_left_out(before, left) == [lost("a"), dropped(6), lost("b"), words]
+    assert with_left_out(before, []) == before

@@ -137,7 +137,7 @@ class Reply:
                     case Notice():
                         self.notices.append(event)
                         if is_left_out(event.told):
-                            self._left_out.append(LeftOutPart(event.told.stored))
+                            self._leave_out(LeftOutPart(event.told.stored))
                     case Finished():
                         stats = event.stats
                         status = _STATUS[stats.finish]
@@ -156,6 +156,11 @@ class Reply:
             with contextlib.suppress(asyncio.CancelledError):
                 await journal
             await self._finish(status, stats, error)
+
+    def _leave_out(self, part: LeftOutPart) -> None:
+        # each step of a reply with tools tells it again
+        if part not in self._left_out:
+            self._left_out.append(part)
 
     async def _finish(
         self, status: MessageStatus, stats: TurnStats | None, error: str | None

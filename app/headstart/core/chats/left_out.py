@@ -46,15 +46,14 @@ def left_out_words(part: LeftOutPart) -> str:
 
 
 def with_left_out(parts: Sequence[Part], left: Iterable[LeftOutPart]) -> list[Part]:
-    """The parts of a reply behind what its prompts lacked. `left`: of the latest prompt; the same
-    thing is told once, as it was last."""
-    new = list(left)
-    again = {_subject(one) for one in new}
+    """The parts of a reply behind what its prompts lacked. `left`: of its latest prompts, each step
+    of a reply with tools has one; the same thing is told once, as it was last."""
+    again = {_subject(one): one for one in left}
     before = [
         one for one in parts if not isinstance(one, LeftOutPart) or _subject(one) not in again
     ]
     old = [one for one in before if isinstance(one, LeftOutPart)]
-    return [*old, *new, *(one for one in before if not isinstance(one, LeftOutPart))]
+    return [*old, *again.values(), *(one for one in before if not isinstance(one, LeftOutPart))]
 
 
 def _subject(part: LeftOutPart) -> tuple[str, str]:
