@@ -33,14 +33,19 @@ def command_of(platform: str, process: int, why: str) -> list[str] | None:
     if platform.startswith("linux"):
         # it ends when its input does, also after a kill of this process
         return [
-            "systemd-inhibit", "--what=sleep:idle", "--mode=block", "--who=Headstart",
-            f"--why={why}", "cat",
-        ]  # fmt: skip
+            "systemd-inhibit",
+            "--what=sleep:idle",
+            "--mode=block",
+            "--who=Headstart",
+            f"--why={why}",
+            "cat",
+        ]
     return None
 
 
 class HeldByProgram:
-    """The lock of a child process. On one thread at a time; both verbs take milliseconds."""
+    """The lock of a child process. Both verbs may wait for the child, on one thread at a
+    time."""
 
     def __init__(self, command: list[str]) -> None:
         self._command = command
