@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 
 from headstart.assembly import App
 from headstart.core.chats.parts import FilePart
@@ -105,6 +108,34 @@ async def test_it_is_edited_however_the_window_is_closed(running: OpenApp) -> No
             await until(lambda: not chips(app))
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n", "\u2029", "\u2028"], ids=ascii)
+async def test_line_ends_stay_through_the_window(running: OpenApp, end: str) -> None:
+    async with running() as app:
+        text = f"A line of\u00a0words.{end}" * 400
+        (await pasted(app, text)).reject()
+        await app.controllers.settle()
+        assert _text(app) == text
+        window = await _open(app)
+        window.text.appendPlainText("The last one.")
+        window.reject()
+        await until(lambda: "The last" in _text(app))
+        assert _text(app).startswith(text)
+
+
+async def test_a_saved_copy_is_the_text_as_it_is_shown(running: OpenApp, tmp_path: Path) -> None:
+    async with running() as app:
+        text = "A line.\r\n" * 600
+        window = await pasted(app, text)
+        copy = tmp_path / "copy.txt"
+        for typed in ("", "And one more."):
+            window.text.insertPlainText(typed)
+            window.save.click()
+            app.window.findChildren(QFileDialog)[-1].fileSelected.emit(str(copy))
+            await until(lambda wanted=typed + text: _read(copy) == wanted)
+        window.reject()
+        await until(lambda: _text(app) == "And one more." + text)
+
+
 async def test_it_turns_back_into_the_message(running: OpenApp) -> None:
     async with running() as app:
         app.window.composer.edit.insertPlainText("Before. ")
@@ -149,6 +180,10 @@ async def test_what_is_edited_is_what_parts_are_chosen_from_and_what_is_sent(
         await until(lambda: "Line 1999" not in _text(app))
         assert "word word" not in _text(app)
         assert "Line 500." in _text(app)
+
+
+def _read(path: Path) -> str | None:
+    return path.read_bytes().decode() if path.exists() else None
 
 
 def _text(app: App) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.chats.attachments import is_editable
 from headstart.core.chats.parts import FilePart, ImagePart
+from headstart.core.text.line_ends import as_edited
 from headstart.ui.attachment import facts_of
 from headstart.ui.kit.pictures import fitted
 from headstart.ui.kit.sheet import Sheet
@@ -25,9 +26,9 @@ _SHOWN = 400_000
 
 
 class AttachmentWindow(Sheet):
-    """Emits `save_requested` with the part, `edited` with a changed text when it is closed."""
+    """Emits `edited` with a changed text when it is closed."""
 
-    save_requested = Signal(object)
+    save_requested = Signal(object, object)  # the part, and its text if it was changed, or None
     edited = Signal(str)
     text_wanted = Signal(str)
     parts_wanted = Signal()
@@ -54,11 +55,13 @@ class AttachmentWindow(Sheet):
         if isinstance(part, FilePart):
             cut = "\n\n…" if len(part.text) > _SHOWN else ""
             self.text.setPlainText(part.text[:_SHOWN] + cut)
+        # a field knows one kind of line end only
+        self._shown = self.text.toPlainText()
         facts = QLabel(say("window.edits-stay") if self.editable else facts_of(part), self)
         facts.setObjectName("quiet")
         facts.setWordWrap(True)
-        save = QPushButton(say("window.save-copy"), self)
-        save.clicked.connect(lambda: self.save_requested.emit(self.part))
+        self.save = QPushButton(say("window.save-copy"), self)
+        self.save.clicked.connect(lambda: self.save_requested.emit(self.part, self._changed()))
         self.into, self.choose = (
             QPushButton(say("window.into-message"), self),
             QPushButton(say("window.choose-parts"), self),
@@ -67,7 +70,11 @@ class AttachmentWindow(Sheet):
         self.choose.clicked.connect(self._choose)
         several = unsent and isinstance(part, FilePart) and part.pages > 1
         row = QHBoxLayout()
-        for button, shown in ((self.choose, several), (self.into, self.editable), (save, True)):
+        for button, shown in (
+            (self.choose, several),
+            (self.into, self.editable),
+            (self.save, True),
+        ):
             button.setAutoDefault(False)
             button.setVisible(shown)
             row.addWidget(button)
@@ -80,9 +87,16 @@ class AttachmentWindow(Sheet):
 
     def _keep(self) -> None:
         """Keep what was changed, however the window was closed."""
-        text = self.text.toPlainText()
-        if self.editable and isinstance(self.part, FilePart) and text != self.part.text:
+        text = self._changed()
+        if text is not None:
             self.edited.emit(text)
+
+    def _changed(self) -> str | None:
+        """The text with the user's changes; None if there are none."""
+        now = self.text.toPlainText()
+        if not self.editable or now == self._shown:
+            return None
+        return as_edited(self.part.text, self._shown, now)
 
     def _put_into_message(self) -> None:
         self.editable = False

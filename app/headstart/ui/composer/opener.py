@@ -46,7 +46,7 @@ class Verbs(Protocol):
 class AttachmentOpener(QObject):
     """`folder`: the folder in which files were last chosen."""
 
-    save_requested = Signal(object, str)  # part, path
+    save_requested = Signal(object, object, str)  # part, its changed text or None, path
     folder_changed = Signal(str)
     image_wanted = Signal(ImagePart)
     pages: OneWindow[PagesWindow] = OneWindow()
@@ -156,9 +156,9 @@ class AttachmentOpener(QObject):
         if self.window is not None and self.window.part == part:
             self.window.set_image(image)
 
-    def _ask_where(self, part: FilePart | ImagePart) -> None:
+    def _ask_where(self, part: FilePart | ImagePart, changed: str | None) -> None:
         dialog = file_dialog(self._parent, say("composer.save-copy"), self.folder)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(part.name)
-        dialog.fileSelected.connect(lambda path: self.save_requested.emit(part, path))
+        dialog.fileSelected.connect(lambda path: self.save_requested.emit(part, changed, path))
         dialog.open()

@@ -14,6 +14,7 @@ from headstart.chat.attaching import Attached, Attaching
 from headstart.core.chats.parts import ImagePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
+from headstart.core.text.whole import whole
 from headstart.ui.kit.pictures import decode
 from headstart.ui.kit.tasks import Tasks
 from headstart.ui.open_chat import OpenChat
@@ -52,9 +53,9 @@ class PicturesController(QObject):
         """Load the image at screen size and emit `opened`."""
         self._tasks.spawn(self._whole(self._open.id, part))
 
-    def save(self, part: Attached, path: str) -> None:
-        """Save a copy of a file at the user's path."""
-        self._tasks.spawn(self._save(self._open.id, part, Path(path)))
+    def save(self, part: Attached, changed: str | None, path: str) -> None:
+        """Save a copy of a file, or its changed text, at the user's path."""
+        self._tasks.spawn(self._save(self._open.id, part, changed, Path(path)))
 
     async def _fetch(self, chat_id: str, part: ImagePart, within: QSize) -> None:
         digest = part.blob.digest
@@ -77,8 +78,11 @@ class PicturesController(QObject):
             return None
         return await asyncio.to_thread(decode, data, within)
 
-    async def _save(self, chat_id: str, part: Attached, path: Path) -> None:
-        data = await self._attaching.data(chat_id, part)
+    async def _save(self, chat_id: str, part: Attached, changed: str | None, path: Path) -> None:
+        if changed is None:
+            data = await self._attaching.data(chat_id, part)
+        else:
+            data = whole(changed).encode()
         try:
             await asyncio.to_thread(write_whole, path, data, shared=True)
         except OSError as error:
