@@ -3,8 +3,7 @@ standard input, lines of JSON are returned. The command line never names the fil
 read the name, or it could be taken for an option.
 
 Memory and processor time are limited, and no file can be written (but on Windows, which has no such
-limit). A file that ends the process
-costs only itself, never the program.
+limit). A file that ends the process costs only itself, never the program.
 """
 
 from __future__ import annotations

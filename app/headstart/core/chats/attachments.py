@@ -27,7 +27,6 @@ _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _TO = re.compile(r"(?:(?<!\s)\s++)?+[-–—‐‑−~〜～－]\s*+")
 _BETWEEN = re.compile(r"[,;\s،؛、，；]+(?!-)")
 
-
 # the name of a pasted text, for models and files: the same in every language
 PASTED = "Pasted text"
 

@@ -190,9 +190,13 @@ def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
     bodies = [at for at, token in enumerate(group) if token.type == "tr_open"]
     if len(bodies) <= ROWS + 1:
         yield Block(
-            BlockKind.TABLE, start, whole, html=_render(group), columns=columns,
+            BlockKind.TABLE,
+            start,
+            whole,
+            html=_render(group),
+            columns=columns,
             from_right=from_right,
-        )  # fmt: skip
+        )
         return
     starts = _line_starts(whole)
     lines = [whole[begin:end] for begin, end in pairwise(starts)]

@@ -97,9 +97,10 @@ class TableBlock(SidewaysBlock):
 
     def _tables(self) -> list[QTextTable]:
         return [
-            frame for frame in self.document.rootFrame().childFrames()
+            frame
+            for frame in self.document.rootFrame().childFrames()
             if isinstance(frame, QTextTable)
-        ]  # fmt: skip
+        ]
 
     def _align_right(self) -> None:
         """Have cells begin at the right that do not say where."""
@@ -127,7 +128,7 @@ class TableBlock(SidewaysBlock):
             for column in range(table.columns())
         ]
         edges = [left - around for left in lefts]
-        # the frame is wider than its last column, and columns are by a line than their widths
+        # the frame is wider than its last column, and each column by a line than its width
         line = edges[1] - edges[0] - self._widths[0] if len(edges) > 1 else _LINE
         return [*edges, edges[-1] + self._widths[-1] + line]
 
