@@ -17,7 +17,7 @@ from pathlib import Path
 
 from headstart.core.text.languages import LANGUAGES, Language, language_of
 from headstart.core.text.plurals import plural_forms
-from headstart.core.wording import catalogue, worded
+from headstart.core.wording import PRESSED, catalogue, worded
 from headstart.core.wording.translated import Halves, read_words
 from headstart.ui.wording import all_words
 
@@ -72,7 +72,12 @@ def of_text(language: Language, said: str, own: str) -> Iterator[str]:
     if {name for name, _ in mine} != {name for name, _ in theirs}:
         names = ", ".join(sorted({name for name, _ in theirs}))
         yield f"its facts are not those of English: {names or 'none'}"
+    keys = [sorted(form for name, form in each if name == PRESSED) for each in (mine, theirs)]
+    if keys[0] != keys[1]:
+        yield f"its keys are not those of English: {', '.join(keys[1]) or 'none'}"
     for name, form in mine:
+        if name == PRESSED:
+            continue
         yield from _of_field(language, name, form, dict(theirs).get(name, ""))
     for sign in ("\n",):
         if said.count(sign) != own.count(sign):
@@ -119,6 +124,8 @@ def sample_facts(text: str) -> dict[str, object]:
     """Facts that a text can be filled with."""
     found: dict[str, object] = {}
     for name, form in fields(text):
+        if name == PRESSED:
+            continue
         if form in _HALVES:
             found[name] = "disk-full"
         elif form == "list":

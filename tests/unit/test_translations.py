@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,25 @@ def english_again() -> Iterator[None]:
     yield
     use_words({})
     use_locale(PLAIN)
+
+
+# as they stand on keyboards; a Mac's have others
+_FIXED_KEYS = re.compile(r"\b(Ctrl|Strg|Shift|Umschalt|Mayús|Maj|Maiusc|Alt)\b(?!\w)")
+
+
+def test_no_sentence_names_keys_that_another_keyboard_has_not(tool: ModuleType) -> None:
+    texts = {("en", code): halves for code, halves in tool.english().items()}
+    for language in HERE:
+        words = read_words(file_of(language))
+        texts.update({(language.code, code): halves for code, halves in words.items()})
+    named = {
+        (language, code): half
+        for (language, code), halves in texts.items()
+        for half in halves
+        if _FIXED_KEYS.search(re.sub(r"\{pressed:[^}]*\}", "", half))
+    }
+    # shown where there is an AltGr
+    assert {code for _, code in named} == {"shortcuts.keys-with-alt-gr"}
 
 
 @pytest.mark.parametrize("language", HERE, ids=lambda one: one.code)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from headstart.core.wording import worded
+from headstart.core.wording import PRESSED, worded
 from headstart.ui.wording import table
 from tests.unit.core.test_wording import facts_for
 
@@ -34,8 +34,10 @@ NAMES = re.compile(
     r"|llama\.cpp, MIT|Lucide \(icons\), ISC|Inter and JetBrains Mono, OFL-1\.1"
     r"|(Noto|Source Han) Sans( CJK)? [A-Z]{2}|PingFang [ST]C|Microsoft J?[A-Za-z]*Hei( UI)?"
     r"|WenQuanYi Micro Hei|Hiragino Sans|(Yu Gothic|Meiryo) UI|Apple SD Gothic Neo|Malgun Gothic"
-    r"|(Ctrl|Shift|Alt|Esc|Del|Enter|Home|End|Tab|Up|Down|F\d+)([+,] ?[\w+/=,-]*)*"
+    r"|(Ctrl|Shift|Alt|Meta|Esc|Del|Enter|Home|End|Tab|Up|Down|F\d+)([+,] ?[\w+/=,-]*)*"
     r"|[, ]*y{4}|([dML]+\.?|y{4}|,|'[^']+'\.?| )+|[a-z]+([A-Z][a-z]*)+"
+    # Qt's own words, which it has in the window's language
+    r"|&Undo|&Redo|Cu&t|&Copy|&Paste|Select All"
     # an action of screen readers, and tokens of a highlighter
     r"|Press|Inserted|Deleted|Heading|Subheading"
     # in exported documents, stored names of files and reports of errors
@@ -111,7 +113,7 @@ def constants() -> set[str]:
 
 
 def facts_of(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name} - {PRESSED}
 
 
 def sentence(code: str) -> str:

@@ -11,12 +11,12 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from headstart.core.chats.values import ChatSummary, Folder, Message
 from headstart.ui.kit import icons
-from headstart.ui.kit.keys import key_text
+from headstart.ui.kit.keys import key_text, usual_keys, with_keys
 from headstart.ui.wording import say
 
 T = TypeVar("T")
@@ -81,6 +81,7 @@ class Commands:
 
     def __init__(self) -> None:
         self._add: Callable[[Command], None] = lambda _command: None
+        self._run_unless_blocked: Callable[[str], None] = self.run
         self.fill()
 
     def fill(
@@ -91,9 +92,12 @@ class Commands:
         folder: tuple[ItemCommand[Folder], ...] = (),
     ) -> None:
         """Register commands in place of the previous ones."""
-        self._window = {command.id: command for command in window}
+        self._window = {
+            command.id: replace(command, keys=usual_keys(command.keys)) for command in window
+        }
         self._usual = dict(self._window)
         self._shortcuts: dict[str, list[QShortcut]] = {}
+        self._carriers: dict[str, QAction] = {}
         self._bound: list[tuple[QAbstractButton, str]] = []
         self.chat = chat
         self.message = message
@@ -114,18 +118,22 @@ class Commands:
     def add_shortcuts(self, window: QWidget, blocked: Callable[[], bool]) -> None:
         """Add the shortcuts of `window`; while `blocked`, only `always` commands run."""
 
-        def run(command: Command) -> None:
-            if command.always or not blocked():
-                self.run(command.id)
+        def run(command_id: str) -> None:
+            if self[command_id].always or not blocked():
+                self.run(command_id)
 
         def add(command: Command) -> None:
             self._shortcuts[command.id] = made = []
-            for keys in filter(None, (command.keys, *command.more_keys)):
-                shortcut = QShortcut(QKeySequence(keys), window)
-                shortcut.activated.connect(partial(run, command))
+            sequences = [QKeySequence(keys) for keys in (command.keys, *command.more_keys) if keys]
+            if (carrier := self._carriers.get(command.id)) is not None:
+                carrier.setShortcuts(sequences)
+                return
+            for sequence in sequences:
+                shortcut = QShortcut(sequence, window)
+                shortcut.activated.connect(partial(run, command.id))
                 made.append(shortcut)
 
-        self._add = add
+        self._add, self._run_unless_blocked = add, run
         for command in self:
             add(command)
 
@@ -144,12 +152,25 @@ class Commands:
             if (now.keys, now.more_keys) == (keys, more):
                 continue
             self._window[usual.id] = replace(usual, keys=keys, more_keys=more)
-            for shortcut in self._shortcuts.get(usual.id, ()):
-                shortcut.setEnabled(False)
-                shortcut.deleteLater()
+            self._drop_shortcuts(usual.id)
             self._add(self._window[usual.id])
         for button, command_id in self._bound:
             button.setToolTip(self[command_id].hint)
+
+    def carry(self, command_id: str, action: QAction) -> None:
+        """Have a menu bar's action run a command: its keys become those of the action, since keys
+        that two have do nothing. After `add_shortcuts`."""
+        command = self[command_id]
+        action.setText(command.title)
+        action.triggered.connect(lambda: self._run_unless_blocked(command_id))
+        self._carriers[command_id] = action
+        self._drop_shortcuts(command_id)
+        self._add(command)
+
+    def _drop_shortcuts(self, command_id: str) -> None:
+        for shortcut in self._shortcuts.get(command_id, ()):
+            shortcut.setEnabled(False)
+            shortcut.deleteLater()
 
     def bind(self, button: QAbstractButton, command_id: str) -> None:
         """Have a button run a command, and take its title and hint."""
@@ -164,8 +185,7 @@ class Commands:
         action = menu.addAction(command.title, command.run)
         if command.icon:
             action.setIcon(icons.icon(command.icon))
-        if command.keys:
-            action.setText(f"{command.title}\t{key_text(command.keys)}")
+        action.setText(with_keys(command.title, command.keys))
         action.setEnabled(command.enabled())
 
 
@@ -176,7 +196,7 @@ def add_items(menu: QMenu, commands: tuple[ItemCommand[T], ...], item: T) -> Non
             continue
         if command.apart:
             menu.addSeparator()
-        text = f"{command.title}\t{key_text(command.keys)}" if command.keys else command.title
-        action = menu.addAction(text, partial(command.run, item))
+        title = with_keys(command.title, command.keys)
+        action = menu.addAction(title, partial(command.run, item))
         if command.icon:
             action.setIcon(icons.icon(command.icon))

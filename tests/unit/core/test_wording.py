@@ -19,7 +19,7 @@ from headstart.core.settings.schema import EngineSettings, Sampling, Settings, S
 from headstart.core.settings.server import ServerSettings
 from headstart.core.told import Told, about, from_stored, told
 from headstart.core.updates import UpdateSettings
-from headstart.core.wording import catalogue, worded
+from headstart.core.wording import PRESSED, catalogue, worded
 from headstart.core.wording.phrases import PHRASES
 from headstart.core.wording.settings import SETTINGS
 from headstart.extraction.kinds import BEGINNINGS, MEMBERS
@@ -115,7 +115,7 @@ def _constants() -> set[str]:
 
 
 def _named(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name} - {PRESSED}
 
 
 def test_every_code_has_its_sentences_and_gets_their_facts() -> None:
@@ -159,7 +159,7 @@ def facts_for(text: str, many: int) -> dict[str, object]:
     """Facts of the kinds that the places in a sentence ask for."""
     facts: dict[str, object] = {}
     for _, name, form, _ in string.Formatter().parse(text):
-        if not name:
+        if not name or name == PRESSED:
             continue
         if form == "list":
             facts[name] = ["one", "two"]

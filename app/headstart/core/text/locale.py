@@ -26,6 +26,9 @@ class Locale(Protocol):
     def listed(self, items: Sequence[str]) -> str:
         """“a, b and c”."""
 
+    def keys(self, keys: str) -> str:
+        """“Ctrl+Shift+N” as the keyboards of this system have it: “Strg+Umschalt+N”, “⇧⌘N”."""
+
     def clock(self, moment: dt.time) -> str:
         """The time of day, without seconds."""
 
@@ -47,6 +50,9 @@ class PlainEnglish:
 
     def listed(self, items: Sequence[str]) -> str:
         return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
+
+    def keys(self, keys: str) -> str:
+        return keys
 
     def clock(self, moment: dt.time) -> str:
         return f"{moment:%H:%M}"

@@ -8,7 +8,8 @@ a list with its “and”. `{count:n turn is|turns are}` is the number with the 
 with it; `{count:plural one=# ход|few=# хода|other=# ходов}` does that in any language, and
 `{who:select user=You|other=The model}` chooses by a fact. A fact can be the code of another
 sentence with the same facts: `{reason:message}` and `{reason:remedy}` are its two halves,
-`{reason:text}` both.
+`{reason:text}` both. `{pressed:Ctrl+N}` is no fact: it names keys in Qt's form, which are shown as
+this system's keyboards have them.
 """
 
 from __future__ import annotations
@@ -32,12 +33,21 @@ from headstart.core.text.shown import (
 )
 from headstart.core.wording.translated import translated
 
+# in place of a fact's name: the format holds keys
+PRESSED = "pressed"
+_KEYS = object()
+
 
 class _Words(string.Formatter):
     def __init__(self, facts: Mapping[str, object]) -> None:
         self._facts = facts
 
+    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+        return _KEYS if key == PRESSED else super().get_value(key, args, kwargs)
+
     def format_field(self, value: Any, format_spec: str) -> str:
+        if value is _KEYS:
+            return locale().keys(format_spec)
         if not format_spec:
             if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1_000:
                 # in the digits of all other numbers; a year or a port is a name

@@ -100,7 +100,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     ),
     "Settings.long_paste": (
         "Attach long pasted text",
-        "From this length on; Ctrl+Shift+V pastes it into the message all the same",
+        "From this length on; {pressed:Ctrl+Shift+V} pastes it into the message all the same",
     ),
     "Settings.long_paste:special": ("never", ""),
     "Settings.long_paste:unit": ("{count:plural one=character|other=characters}", ""),

@@ -41,7 +41,7 @@ _BESIDE = 110
 # width and height of the button in px at 100 %
 _SEND = 32
 HINT = "composer.enter-sends-shift-enter-starts"
-WRITING_HINT = "composer.enter-sends-after-reply-ctrl"
+WRITING_HINT = "composer.enter-sends-after-reply"
 
 
 class Composer(QFrame):

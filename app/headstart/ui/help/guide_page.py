@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QUrl
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBr
 from headstart.core.resources import guide
 from headstart.core.text.shown import isolated
 from headstart.ui.kit import theme
+from headstart.ui.kit.keys import in_mac_keys
 from headstart.ui.kit.reading import show_markdown
 from headstart.ui.kit.sheet import Sheet
 from headstart.ui.wording import say
@@ -92,7 +94,7 @@ class GuideSheet(Sheet):
         except OSError:
             words = say(GONE)
         if words:
-            show_markdown(self.text, words)
+            show_markdown(self.text, in_mac_keys(words) if sys.platform == "darwin" else words)
 
     def _follow(self, url: QUrl) -> None:
         name = Path(url.path()).name

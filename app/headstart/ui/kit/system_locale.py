@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QDate, QLocale, Qt, QTime
 
 from headstart.core.text.locale import use_locale
+from headstart.ui.kit.keys import key_text
 
 # by language, from CLDR 48: a day, a day with its year, a month, in the notation of Qt; Qt's own
 # formats have the day of the week or no month's name
@@ -61,6 +62,9 @@ class SystemLocale:
 
     def listed(self, items: Sequence[str]) -> str:
         return self._words.createSeparatedList(list(items))
+
+    def keys(self, keys: str) -> str:
+        return key_text(keys)
 
     def clock(self, moment: dt.time) -> str:
         form = self._forms.timeFormat(_SHORT)

@@ -46,7 +46,7 @@ _PLACES = (
         ("shell.open-and-write", "Enter"),
         ("shell.rename", "F2"),
         ("shell.delete", "Del"),
-        ("shell.choose-several", "shell.shift-or-ctrl-with-click"),
+        ("shell.choose-several", "shell.keys-with-click"),
     )),
 )  # fmt: skip
 _GROUPS = (

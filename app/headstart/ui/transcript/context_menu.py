@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
+from headstart.ui.kit.keys import with_keys
 from headstart.ui.transcript.copying import copy_markdown, copy_plain, copy_shown
 from headstart.ui.transcript.host import Host
 from headstart.ui.wording import say
@@ -33,12 +34,12 @@ def context_menu(
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     selecting, link = host.selecting, host.hovered_link
     for title, run in (
-        (say("transcript.copy-ctrl-c"), copy_shown),
-        (say("transcript.copy-as-markdown-ctrl-shift"), copy_markdown),
+        (with_keys(say("transcript.copy"), "Ctrl+C"), copy_shown),
+        (with_keys(say("transcript.copy-as-markdown"), "Ctrl+Shift+C"), copy_markdown),
         (say("transcript.copy-as-plain-text"), copy_plain),
     ):
         menu.addAction(title, partial(run, selecting)).setEnabled(selecting.any)
-    menu.addAction(say("transcript.select-all-ctrl"), select_all)
+    menu.addAction(with_keys(say("transcript.select-all"), "Ctrl+A"), select_all)
     if link:
         menu.addAction(
             say("transcript.copy-link"), lambda: QGuiApplication.clipboard().setText(link)

@@ -29,7 +29,7 @@ WORDS: dict[str, str] = {
     "token-of-your-account-hf": "Token of your account (hf_…)",
     "fill-in-prompt": "Fill in the prompt",
     "use": "Use",
-    "enter-goes-on-shift-enter": "Enter goes on, Shift+Enter starts a new line.",
+    "enter-goes-on-shift-enter": "Enter goes on, {pressed:Shift+Enter} starts a new line.",
     "ok": "OK",
     "sentences": "{first}. {second}",
     "titled": "{title}: {text}",

@@ -103,7 +103,11 @@ WORDS: dict[str, str] = {
     "first-and-last-message": "First and last message",
     "open-and-write": "Open, and write",
     "choose-several": "Choose several",
-    "shift-or-ctrl-with-click": "Shift or Ctrl with a click",
+    "menu-file": "File",
+    "menu-edit": "Edit",
+    "menu-view": "View",
+    "menu-minimise": "Minimise",
+    "keys-with-click": "{pressed:Shift} or {pressed:Ctrl} with a click",
     "date-and-clipboard-filled-in": (
         "{{{{date}}}} and {{{{clipboard}}}} are filled in; you are asked for every other "
         "{{{{name}}}}."
