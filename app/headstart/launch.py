@@ -50,6 +50,7 @@ from headstart.ui.shell.arrivals import Arrivals
 from headstart.ui.shell.asked_to_end import when_asked_to_end
 from headstart.ui.shell.input_method import choose_plugin
 from headstart.ui.shell.on_screen import OnScreen
+from headstart.ui.shell.opened_files import Application
 from headstart.ui.shell.unexpected import Unexpected
 from headstart.ui.wording import say
 
@@ -163,7 +164,7 @@ def make_application() -> QApplication:
     reserve_heap()
     plugins = QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)
     choose_plugin(os.environ, Path(plugins))
-    application = QApplication(sys.argv[:1])
+    application = Application(sys.argv[:1])
     application.setApplicationName("Headstart")
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("headstart")
@@ -215,6 +216,10 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
 
         server = InstanceServer(home.path)
         server.arrived.connect(arrivals.arrive)
+        application = QApplication.instance()
+        if isinstance(application, Application):
+            application.opened.arrived.connect(arrivals.arrive)
+            application.opened.release()
         # a start from now on waits for the end of this one
         app.window.closing.connect(server.close)
         asyncio.get_running_loop().call_later(STEADY_SECONDS, starts.succeeded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -26,6 +27,7 @@ from headstart.ui.shell.caret import RestingCaret
 from headstart.ui.shell.consent import ask_consent
 from headstart.ui.shell.help import keys_of
 from headstart.ui.shell.main_window import MainWindow
+from headstart.ui.shell.menu_bar import add_menu_bar
 from headstart.ui.shell.notices import Toast
 from headstart.ui.shell.notify import Notifier
 from headstart.ui.shell.open_chat_view import OpenChatView
@@ -47,6 +49,8 @@ def make_window(controllers: Controllers, preferences: Preferences) -> MainWindo
     window = MainWindow(controllers, preferences)
     actions.fill(window.commands, window, controllers)
     window.commands.add_shortcuts(window, lambda: sheet_over(window) is not None)
+    if sys.platform == "darwin":
+        add_menu_bar(window, window.commands)
     window.commands.rebind(preferences.current.shortcuts)
     preferences.listen(lambda now: window.commands.rebind(now.shortcuts), "shortcuts")
     _connect(window, controllers, preferences)
