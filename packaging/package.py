@@ -55,7 +55,7 @@ def main() -> int:
 def _environment() -> Path:
     """The Python of a virtual environment with what the program needs."""
     folder = BUILD / "venv"
-    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    python = pythons.inside(folder)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     pinned = ["-c", str(ROOT / "constraints.txt")]
     if not python.exists():

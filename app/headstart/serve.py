@@ -109,9 +109,7 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
 
     parts = open_parts(home, _pixels, change=change)
     asked = asyncio.Event()
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        with contextlib.suppress(AttributeError, NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(getattr(signal, name), asked.set)
+    _on_signals(asyncio.get_running_loop(), asked)
     try:
         await parts.storage.ready()
         if parts.died is not None:
@@ -134,6 +132,20 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
         return 0
     finally:
         await parts.close(WRITE_SECONDS)
+
+
+def _on_signals(loop: asyncio.AbstractEventLoop, asked: asyncio.Event) -> None:
+    """Set `asked` when the system or Ctrl+C asks the program to end."""
+    # of Windows the last: Ctrl+Break, and what ends programs of another console
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
+        number = getattr(signal, name, None)
+        if number is None:
+            continue
+        try:
+            loop.add_signal_handler(number, asked.set)
+        except NotImplementedError:
+            # Windows' loops have none; Python's own handler runs on this thread and may wake it
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(asked.set))
 
 
 async def _tell(parts: Parts, with_key: bool) -> None:

@@ -10,13 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from tests.support.patience import PATIENCE
 from tests.support.program import Plain, free_port
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="ends with a signal")
 KEY = "hs-for-tests"
+
+
+def ask_to_end(process: subprocess.Popen[str]) -> None:
+    """As Ctrl+C does, or on Windows Ctrl+Break."""
+    if sys.platform == "win32":
+        process.send_signal(signal.CTRL_BREAK_EVENT)
+    else:
+        process.send_signal(signal.SIGTERM)
 
 
 @contextmanager
@@ -41,6 +46,9 @@ def serving(home: Path, *more: str) -> Iterator[tuple[Plain, subprocess.Popen[st
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        encoding="utf-8",
+        # Ctrl+Break reaches a group of its own only
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
     try:
         assert process.stdout is not None
@@ -68,7 +76,7 @@ def test_a_server_without_a_window(tmp_path: Path) -> None:
             )  # fmt: skip
             assert other.returncode == 1
             assert "open" in other.stderr
-            process.send_signal(signal.SIGTERM)
+            ask_to_end(process)
             assert process.stdout is not None
             said = process.stdout.read()
             assert process.wait(PATIENCE) == 0, said

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def trial() -> ModuleType:
+    sys.path.insert(0, str(ROOT / "packaging"))
     path = ROOT / "packaging" / "bare_trial.py"
     spec = importlib.util.spec_from_file_location("bare_trial", path)
     assert spec is not None
@@ -60,7 +61,7 @@ def test_a_word_that_means_nothing_is_refused(trial: ModuleType, word: str) -> N
 def test_a_computer_that_cannot_says_what_it_lacks(
     trial: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(trial, "missing", lambda: ["debootstrap", "root on Linux"])
+    monkeypatch.setattr(trial.bare, "missing", lambda: ["debootstrap", "root on Linux"])
     for more, code in ([], 1), (["--where-possible"], 0):
         monkeypatch.setattr(sys, "argv", ["bare_trial", *more])
         assert trial.main() == code

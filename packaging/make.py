@@ -1,0 +1,85 @@
+"""The targets of the Makefile that people use, for computers without make: `make.cmd run`.
+
+Standard library only; run by the system's Python, as the Makefile's set-up is. Variables follow the
+target as they do there: `make.cmd test ARGS="-k window"`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import bootstrap
+import pythons
+
+ROOT = Path(__file__).resolve().parent.parent
+HELP = """\
+make run     set up if needed, then open the window
+make test    set up if needed, then the test suite
+make lint    ruff, mypy, import-linter, pip-audit
+make setup   only the set-up; GPU=cuda, vulkan or none chooses what llama.cpp is compiled for
+make package a folder that needs no Python, under build/package/"""
+
+
+def commands(target: str, words: Sequence[str]) -> list[list[str]]:
+    """The commands of a target, which begin with their Python's arguments; `words` are those of
+    ARGS. Raises KeyError for a target that there is not."""
+    return {
+        "run": [["-P", "-m", "headstart", *words]],
+        "test": [["-m", "pytest", "-m", "not proof", "-n", "2", "--dist", "worksteal", *words]],
+        "lint": [
+            ["-m", "ruff", "check", "."],
+            ["-m", "ruff", "format", "--check", "."],
+            ["-m", "mypy"],
+            ["-c", "from importlinter.cli import lint_imports_command as run; run()"],
+            ["packaging/pins.py"],
+            ["packaging/audit.py"],
+        ],
+        "setup": [],
+        "package": [["packaging/package.py"]],
+    }[target]
+
+
+def main(arguments: Sequence[str]) -> int:
+    given = dict(word.split("=", 1) for word in arguments if "=" in word)
+    targets = [word for word in arguments if "=" not in word]
+    environment = {**os.environ, **{k: v for k, v in given.items() if k in ("GPU", "UPDATES")}}
+    for target in targets or ["help"]:
+        if target == "help":
+            print(HELP)
+            continue
+        try:
+            steps = commands(target, shlex.split(given.get("ARGS", "")))
+        except KeyError:
+            print(f"make: there is no target {target}\n{HELP}")
+            return 2
+        code = _run(target, steps, environment)
+        if code:
+            return code
+    return 0
+
+
+def _run(target: str, steps: Sequence[Sequence[str]], environment: Mapping[str, str]) -> int:
+    python = str(pythons.inside(ROOT / ".venv"))
+    if target == "package":
+        # its environment is its own
+        python = sys.executable
+    else:
+        os.environ.update(environment)
+        code = bootstrap.main()
+        if code:
+            return code
+    own = {**environment, "QT_QPA_PLATFORM": "offscreen"} if target == "test" else environment
+    for step in steps:
+        code = subprocess.run([python, *step], cwd=ROOT, env=own, check=False).returncode
+        if code:
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
