@@ -43,6 +43,7 @@ from headstart.ui.kit import languages
 from tests.models.drafts import drop_layers
 from tests.support.collecting import no_clients, nothing_starts
 from tests.support.disk import free_disk
+from tests.support.links import skip_without_links
 from tests.support.patience import PATIENCE, PatientBot, unhurried
 from tests.support.patience import until as until
 
@@ -67,6 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
         mine = ours[int(worker[2:]) % len(ours) :: count]
         os.sched_setaffinity(0, mine)
     config.pluginmanager.register(_BeforeFixturesEnd())
+    skip_without_links()
 
 
 @pytest.hookimpl(wrapper=True)

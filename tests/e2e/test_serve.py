@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -10,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from headstart import serve
 from tests.support.patience import PATIENCE
 from tests.support.program import Plain, free_port
 
@@ -113,3 +117,28 @@ def test_a_program_that_is_killed_after_its_first_answer_keeps_the_prompt(tmp_pa
         assert status == 200
         # what was written while the prompt was computed: all but the last slices
         assert found["usage"]["prompt_tokens_details"]["cached_tokens"] > total // 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal to this process ends it there")
+def test_a_loop_that_knows_no_signals_is_woken_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As Windows' loops are."""
+
+    def refuse(*_: object) -> None:
+        raise NotImplementedError
+
+    async def wait() -> None:
+        loop, asked = asyncio.get_running_loop(), asyncio.Event()
+        monkeypatch.setattr(loop, "add_signal_handler", refuse)
+        serve._on_signals(loop, asked)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.wait_for(asked.wait(), PATIENCE)
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    before = {name: signal.getsignal(getattr(signal, name)) for name in names}
+    try:
+        asyncio.run(wait())
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

@@ -113,6 +113,7 @@ def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows has one time zone for all")
 @pytest.mark.usefixtures("in_berlin")
 @pytest.mark.parametrize(
     ("day", "hours"), [("2026-03-29", 23), ("2026-10-25", 25), ("2026-06-01", 24)]
