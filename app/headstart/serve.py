@@ -109,7 +109,7 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
 
     parts = open_parts(home, _pixels, change=change)
     asked = asyncio.Event()
-    _on_signals(asyncio.get_running_loop(), asked)
+    on_signals(asyncio.get_running_loop(), asked)
     try:
         await parts.storage.ready()
         if parts.died is not None:
@@ -134,7 +134,7 @@ async def _serve(home: Home, options: argparse.Namespace) -> int:
         await parts.close(WRITE_SECONDS)
 
 
-def _on_signals(loop: asyncio.AbstractEventLoop, asked: asyncio.Event) -> None:
+def on_signals(loop: asyncio.AbstractEventLoop, asked: asyncio.Event) -> None:
     """Set `asked` when the system or Ctrl+C asks the program to end."""
     # of Windows the last: Ctrl+Break, and what ends programs of another console
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):

@@ -131,7 +131,7 @@ def test_a_loop_that_knows_no_signals_is_woken_all_the_same(
     async def wait() -> None:
         loop, asked = asyncio.get_running_loop(), asyncio.Event()
         monkeypatch.setattr(loop, "add_signal_handler", refuse)
-        serve._on_signals(loop, asked)
+        serve.on_signals(loop, asked)
         os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.wait_for(asked.wait(), PATIENCE)
 
