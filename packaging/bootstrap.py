@@ -132,7 +132,8 @@ def _missing_prerequisites() -> list[str]:
         problems.append(
             f"{pythons.wanted()}; with another one installed: make run PYTHON={_ANOTHER}"
         )
-    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+    makes_environments = all(map(importlib.util.find_spec, ("ensurepip", "venv")))
+    if not makes_environments and not _works(pythons.inside(VENV)):
         problems.append("python3-venv (Debian, Ubuntu: apt-get install python3-venv)")
     if sys.platform == "win32":
         # the compiler comes with the libraries, and packaging/make.py does what make does
