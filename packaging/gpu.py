@@ -87,13 +87,16 @@ def choose(computer: Computer, asked: str) -> str:
         return "metal"
     if computer.nvidia and not missing(computer, "cuda"):
         return "cuda"
-    if (computer.nvidia or computer.other) and not computer.vulkan_lacks:
+    if (computer.nvidia or computer.other) and not missing(computer, "vulkan"):
         return "vulkan"
     return "none"
 
 
-def missing(computer: Computer, kind: str) -> tuple[str, ...]:
+def missing(computer: Computer, kind: str, platform: str = sys.platform) -> tuple[str, ...]:
     """What compiling for this kind needs and is not there."""
+    if platform == "win32" and kind != "none":
+        # the compiler that the set-up brings there has no kit for cards
+        return ("Linux or macOS",)
     if kind == "cuda":
         if computer.nvcc is None:
             return (_NVCC,)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -48,9 +49,9 @@ def libraries(extra: str) -> list[str]:
     return [line for line in wanted if not line.startswith("llama-cpp-python")]
 
 
-def pinned() -> str:
+def pinned(name: str = "llama_cpp_python") -> str:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    return next(line for line in lines if line.startswith("llama_cpp_python=="))
+    return next(line for line in lines if line.startswith(f"{name}=="))
 
 
 def source(pip: list[str], run: Run) -> Path:
@@ -115,11 +116,12 @@ def wheel(pip: list[str], arguments: list[str], run: Run) -> str:
         cmake = [os.environ.get("CMAKE_ARGS", ""), *arguments]
         if brings_compiler():
             if ZIG_PROGRAM not in environment:
-                pinned_to = ["-c", str(ROOT / "constraints.txt")]
-                run([*pip, "install", "-q", *pinned_to, "ziglang"], environment)
+                run([*pip, "install", "-q", pinned("ziglang")], environment)
                 environment[ZIG_PROGRAM] = _zig(pip[0]).as_posix()
+            cmake.append(shlex.quote(f"-DCMAKE_TOOLCHAIN_FILE={ZIG.as_posix()}"))
+        if brings_compiler() or sys.platform == "win32":
+            # else CMake takes Visual Studio's, which asks no CC
             environment["CMAKE_GENERATOR"] = "Ninja"
-            cmake.append(f"-DCMAKE_TOOLCHAIN_FILE='{ZIG.as_posix()}'")
         environment["CMAKE_ARGS"] = " ".join(cmake).strip()
         environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         build = [*pip, "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", str(folder)]
@@ -137,10 +139,15 @@ def kept_in(arguments: list[str]) -> Path:
     for header in HEADERS:
         key.update(header.read_bytes())
     key.update(" ".join(arguments).encode())
-    if brings_compiler():
-        for part in ZIG_PARTS:
-            key.update(part.read_bytes())
+    key.update(compiler_key())
     return _cache() / key.hexdigest()[:16]
+
+
+def compiler_key(platform: str = sys.platform) -> bytes:
+    """The compiler, as far as this project chooses it; empty where the system's is taken."""
+    if brings_compiler(platform):
+        return b"".join([pinned("ziglang").encode(), *(part.read_bytes() for part in ZIG_PARTS)])
+    return os.environ.get("CC", "").encode() if platform == "win32" else b""
 
 
 def brings_compiler(platform: str = sys.platform) -> bool:
@@ -160,7 +167,9 @@ def lacks_kernels(platform: str = sys.platform) -> str:
 def _zig(python: str) -> Path:
     """The program of the package ziglang, which lies in this Python's libraries."""
     code = "import ziglang, pathlib; print(pathlib.Path(ziglang.__file__).parent)"
-    asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    # a folder may have a name that the code page of Windows has no letters for
+    command = [python, "-X", "utf8", "-c", code]
+    asked = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     return Path(asked.stdout.strip(), "zig.exe" if sys.platform == "win32" else "zig")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ HELP = """\
 make run     set up if needed, then open the window
 make test    set up if needed, then the test suite
 make lint    ruff, mypy, import-linter, pip-audit
-make setup   only the set-up; GPU=cuda, vulkan or none chooses what llama.cpp is compiled for
+make setup   only the set-up
 make package a folder that needs no Python, under build/package/"""
 
 
@@ -44,16 +45,44 @@ def commands(target: str, words: Sequence[str]) -> list[list[str]]:
     }[target]
 
 
+def words_of(text: str) -> list[str]:
+    """The words of ARGS, with quotes as in a shell; a backslash is a part of a path."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.escape, lexer.commenters = True, "", ""
+    return list(lexer)
+
+
+def another(given: Mapping[str, str], platform: str = sys.platform) -> list[str]:
+    """The command of the Python that is to run this instead, of those that Windows' launcher knows:
+    the one that is asked for, or the newest that fits where this one does not; empty for this."""
+    if platform != "win32" or shutil.which("py") is None:
+        return []
+    asked = given.get("PYTHON", "")
+    versions = [asked] if asked else []
+    if not asked and not pythons.fits(sys.version_info[:3]):
+        newest, oldest = pythons.NEWEST[1], pythons.OLDEST[1]
+        versions = [f"3.{minor}" for minor in range(newest, oldest - 1, -1)]
+    for version in versions:
+        command = ["py", f"-{version}"]
+        there = subprocess.run([*command, "-c", ""], capture_output=True, check=False).returncode
+        if there == 0 or asked:
+            return command
+    return []
+
+
 def main(arguments: Sequence[str]) -> int:
     given = dict(word.split("=", 1) for word in arguments if "=" in word)
     targets = [word for word in arguments if "=" not in word]
+    if command := another(given):
+        rest = [word for word in arguments if not word.startswith("PYTHON=")]
+        return subprocess.run([*command, __file__, *rest], check=False).returncode
     environment = {**os.environ, **{k: v for k, v in given.items() if k in ("GPU", "UPDATES")}}
     for target in targets or ["help"]:
         if target == "help":
             print(HELP)
             continue
         try:
-            steps = commands(target, shlex.split(given.get("ARGS", "")))
+            steps = commands(target, words_of(given.get("ARGS", "")))
         except KeyError:
             print(f"make: there is no target {target}\n{HELP}")
             return 2

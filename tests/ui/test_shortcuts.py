@@ -112,5 +112,18 @@ def test_keys_that_cannot_be_had(keys: str, code: str) -> None:
     assert other == ("chat.new" if code == "shortcuts.keys-taken" else "")
 
 
-def test_a_mac_has_no_alt_gr() -> None:
-    assert conflict("Ctrl+Alt+Q", "chat.find", {}, (), platform="darwin") == ("", "")
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        # no AltGr; Option types signs; the system's own, and those of its fields
+        ("Ctrl+Alt+Q", ""),
+        ("Meta+Q", ""),
+        ("Alt+L", "shortcuts.keys-type-text"),
+        ("Alt+Shift+L", "shortcuts.keys-type-text"),
+        ("Ctrl+M", "shortcuts.keys-of-fields"),
+        ("Ctrl+Up", "shortcuts.keys-of-fields"),
+        ("Ctrl+H", "shortcuts.keys-of-fields"),
+    ],
+)
+def test_keys_that_a_mac_needs_cannot_be_had_there(keys: str, code: str) -> None:
+    assert conflict(keys, "chat.find", {}, (), platform="darwin") == (code, "")

@@ -150,3 +150,72 @@ def test_every_step_of_the_trial_is_asked_for_by_the_benchmark() -> None:
         assert f'"{step}"' in text
     for room in trial.ROOMS:
         assert (ROOT / "tests" / "unit" / room).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"tests\ui\test_macs.py -k x", [r"tests\ui\test_macs.py", "-k", "x"]),
+        (r'--home "C:\My Files\chats"', ["--home", r"C:\My Files\chats"]),
+        ("-k 'two words' # no comment", ["-k", "two words", "#", "no", "comment"]),
+        ("", []),
+    ],
+)
+def test_paths_of_windows_stay_whole_in_arguments(text: str, words: list[str]) -> None:
+    assert module("make").words_of(text) == words
+
+
+def test_another_python_is_asked_of_windows_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = module("make")
+    asked: list[list[str]] = []
+
+    class Done:
+        returncode = 0
+
+    def run(command: list[str], **_: object) -> Done:
+        asked.append(command)
+        return Done()
+
+    monkeypatch.setattr(make.subprocess, "run", run)
+    monkeypatch.setattr(make.shutil, "which", lambda _name: "C:\\Windows\\py.exe")
+    assert make.another({}, "linux") == []
+    assert make.another({}, "win32") == []
+    assert make.another({"PYTHON": "3.12"}, "win32") == ["py", "-3.12"]
+    monkeypatch.setattr(make.pythons, "fits", lambda _version: False)
+    assert make.another({}, "win32") == ["py", "-3.13"]
+    monkeypatch.setattr(make.shutil, "which", lambda _name: None)
+    assert make.another({}, "win32") == []
+
+
+def test_a_compiler_that_passes_over_our_headers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    llama = module("llama")
+    for named, told in ("cl", True), (r"C:/VC/bin/cl.exe", True), ("gcc", False), ("", False):
+        monkeypatch.setenv("CC", named)
+        assert bool(llama.lacks_kernels("win32")) == told
+        assert not llama.lacks_kernels("linux")
+
+
+def test_the_compiler_is_a_part_of_the_key_where_it_is_chosen_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    llama = module("llama")
+    monkeypatch.delenv("CC", raising=False)
+    ours = llama.compiler_key("win32")
+    assert b"ziglang==" in ours
+    monkeypatch.setenv("CC", "gcc")
+    assert llama.compiler_key("win32") == b"gcc"
+    assert llama.compiler_key("linux") == b""
+
+
+def test_cards_are_not_promised_on_windows() -> None:
+    gpu = module("gpu")
+    ready = gpu.Computer(nvidia=True, other=True, nvcc="nvcc", cublas=True, vulkan_lacks=())
+    assert gpu.missing(ready, "cuda", "linux") == gpu.missing(ready, "vulkan", "linux") == ()
+    assert gpu.missing(ready, "cuda", "win32") == gpu.missing(ready, "vulkan", "win32") != ()
+    assert gpu.missing(ready, "none", "win32") == ()
+
+
+def test_a_batch_file_has_the_line_ends_that_its_reader_wants() -> None:
+    data = (ROOT / "make.cmd").read_bytes()
+    assert data.count(b"\r\n") == data.count(b"\n") > 3
+    assert (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()[-1] == "* -text"

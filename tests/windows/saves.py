@@ -36,7 +36,7 @@ while True:
 def saved(path: Path, number: int, random_: random.Random) -> bool:
     """True if the file has the new text, whole."""
     data = f"{number} ".encode() * 3_000
-    if number % 20 == 7:
+    if number % 10 == 7:
         path.chmod(stat.S_IREAD)
     if number % 4 == 3:
         # as a download ends
@@ -78,7 +78,7 @@ def main() -> int:
         left = sorted(one.name for one in Path(folder).iterdir() if one != path)
     said = f"{right} of {SAVES}" + "".join(f"; {one}" for one in sorted(problems))
     print(json.dumps([right == SAVES and not left, said + (f"; left: {left}" if left else "")]))
-    return int(right != SAVES)
+    return int(right != SAVES or bool(left))
 
 
 if __name__ == "__main__":

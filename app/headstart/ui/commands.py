@@ -82,6 +82,7 @@ class Commands:
     def __init__(self) -> None:
         self._add: Callable[[Command], None] = lambda _command: None
         self._run_unless_blocked: Callable[[str], None] = self.run
+        self._blocked: Callable[[], bool] = lambda: False
         self.fill()
 
     def fill(
@@ -117,9 +118,10 @@ class Commands:
 
     def add_shortcuts(self, window: QWidget, blocked: Callable[[], bool]) -> None:
         """Add the shortcuts of `window`; while `blocked`, only `always` commands run."""
+        self._blocked = blocked
 
         def run(command_id: str) -> None:
-            if self[command_id].always or not blocked():
+            if self.can_run(command_id):
                 self.run(command_id)
 
         def add(command: Command) -> None:
@@ -136,6 +138,11 @@ class Commands:
         self._add, self._run_unless_blocked = add, run
         for command in self:
             add(command)
+
+    def can_run(self, command_id: str) -> bool:
+        """True if the command's keys and menus do something now."""
+        command = self[command_id]
+        return command.enabled() and (command.always or not self._blocked())
 
     def usual_keys(self, command_id: str) -> str:
         """The keys of a command unless the user chose others."""

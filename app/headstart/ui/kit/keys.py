@@ -13,8 +13,8 @@ from headstart.core.text.shown import from_left
 # Qt writes no key that is held alone; its “Ctrl” is a Mac's Command. In the order of a Mac's menus
 _HELD_ON_MAC = {"Meta": "⌃", "Alt": "⌥", "Shift": "⇧", "Ctrl": "⌘"}
 _SIGNS_ON_MAC = {"Up": "↑", "Down": "↓", "Enter": "↩", "plus": "+", "minus": "−"}
-# what a Mac's own windows and fields do with these keys, it does in every program
-_TAKEN_ON_MAC = {
+# what a Mac's own windows and fields do with these keys, it does in every program; in their place
+TAKEN_ON_MAC = {
     "Ctrl+M": "Ctrl+Shift+M",
     "Ctrl+Up": "Ctrl+Alt+Up",
     "Ctrl+Down": "Ctrl+Alt+Down",
@@ -25,6 +25,9 @@ _NAMED = re.compile(r"\b(?:Ctrl|Shift|Alt)\b(?:\+(?:[A-Za-z0-9]+|[,/=]))*")
 def key_text(keys: str, platform: str = sys.platform) -> str:
     """Keys in the portable form of Qt, or one that is held, for display."""
     if keys not in _HELD_ON_MAC:
+        if platform == "darwin":
+            # “Enter” is Qt's name of the number pad's key, which has a sign of its own there
+            keys = keys.replace("Enter", "Return")
         text = QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
     elif platform == "darwin":
         text = _HELD_ON_MAC[keys]
@@ -35,7 +38,7 @@ def key_text(keys: str, platform: str = sys.platform) -> str:
 
 def usual_keys(keys: str, platform: str = sys.platform) -> str:
     """The keys of a command in the portable form, which the user has not changed."""
-    return _TAKEN_ON_MAC.get(keys, keys) if platform == "darwin" else keys
+    return TAKEN_ON_MAC.get(keys, keys) if platform == "darwin" else keys
 
 
 def in_mac_keys(text: str) -> str:
@@ -44,7 +47,7 @@ def in_mac_keys(text: str) -> str:
 
 
 def _mac_signs(keys: str) -> str:
-    *held, key = _TAKEN_ON_MAC.get(keys, keys).split("+")
+    *held, key = TAKEN_ON_MAC.get(keys, keys).split("+")
     if key in _HELD_ON_MAC:
         held, key = [*held, key], ""
     signs = "".join(sign for name, sign in _HELD_ON_MAC.items() if name in held)

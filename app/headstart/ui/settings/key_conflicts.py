@@ -8,6 +8,12 @@ from collections.abc import Container, Mapping
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QKeySequence
 
+from headstart.ui.kit.keys import TAKEN_ON_MAC
+
+# hides the program, which the system does
+_OF_MACS = ("Ctrl+H", "Ctrl+Alt+H")
+# held with a letter, these two begin no text
+SECOND_HELD = "Meta" if sys.platform == "darwin" else "Alt"
 _Held = Qt.KeyboardModifier
 # not on a Mac, where Ctrl stands for Command
 _ALT_GR = _Held.ControlModifier | _Held.AltModifier
@@ -31,14 +37,19 @@ def conflict(
         return "", ""
     pressed = _first(QKeySequence(keys))
     held = pressed.keyboardModifiers()
-    if keys in EDITING:
+    mac = platform == "darwin"
+    if keys in EDITING or (mac and keys in (*TAKEN_ON_MAC, *_OF_MACS)):
         return "shortcuts.keys-of-fields", ""
     if keys in fixed:
         return "shortcuts.keys-have-a-place", ""
-    if not held & (_Held.ControlModifier | _Held.AltModifier | _Held.MetaModifier):
+    # Option types signs on a Mac
+    commanding = _Held.ControlModifier | _Held.MetaModifier
+    if not mac:
+        commanding |= _Held.AltModifier
+    if not held & commanding:
         if not Qt.Key.Key_F1 <= pressed.key() <= Qt.Key.Key_F35:
             return "shortcuts.keys-type-text", ""
-    elif platform != "darwin" and held & _ALT_GR == _ALT_GR and pressed.key() < 0x1000000:
+    elif not mac and held & _ALT_GR == _ALT_GR and pressed.key() < 0x1000000:
         return "shortcuts.keys-with-alt-gr", ""
     other = next((one for one, by in taken.items() if by == keys and one != command), "")
     return ("shortcuts.keys-taken" if other else ""), other

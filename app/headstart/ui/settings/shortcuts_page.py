@@ -15,7 +15,7 @@ from headstart.ui.kit.fields import ResetButton
 from headstart.ui.kit.key_field import KeyField
 from headstart.ui.kit.keys import key_text
 from headstart.ui.settings.form import Page, SettingRow
-from headstart.ui.settings.key_conflicts import conflict
+from headstart.ui.settings.key_conflicts import SECOND_HELD, conflict
 from headstart.ui.wording import say
 
 
@@ -86,7 +86,7 @@ class ShortcutsPage(Page):
         taking = None
         if other:
             taking = partial(self._change, shortcuts=self._with(own, {other: "", command: keys}))
-        text = say(problem, keys=key_text(keys), title=title)
+        text = say(problem, keys=key_text(keys), title=title, other=key_text(SECOND_HELD))
         self.choices[command].refuse(text, taking)
 
     def _keys(self) -> dict[str, str]:

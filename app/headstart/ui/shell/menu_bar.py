@@ -99,7 +99,7 @@ def _fill(menu: QMenu, commands: Commands, ids: tuple[str, ...]) -> None:
 
     def look() -> None:
         for command_id, action in carried:
-            action.setEnabled(commands[command_id].enabled())
+            action.setEnabled(commands.can_run(command_id))
 
     def leave() -> None:
         # an action that is off has no keys either, and nobody looks before they are pressed

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from headstart.core.started_with import MOST_FILES, StartedWith
 
 # ms between events of files that were chosen together
-_TOGETHER = 100
+TOGETHER = 100
 
 
 class OpenedFiles(QObject):
@@ -25,7 +25,7 @@ class OpenedFiles(QObject):
         super().__init__(parent)
         self._files: list[str] = []
         self._released = False
-        self._timer = QTimer(self, singleShot=True, interval=_TOGETHER)
+        self._timer = QTimer(self, singleShot=True, interval=TOGETHER)
         self._timer.timeout.connect(self._hand_on)
 
     def take(self, file: str) -> None:

@@ -11,7 +11,7 @@ WORDS: dict[str, str] = {
     "keys-have-a-place": "{keys} is needed for “{title}”.",
     "keys-of-fields": "{keys} is needed in fields of text.",
     "keys-type-text": (
-        "{keys} types text: hold {pressed:Ctrl} or {pressed:Alt} as well, or use a function key."
+        "{keys} types text: hold {pressed:Ctrl} or {other} as well, or use a function key."
     ),
     "keys-with-alt-gr": "{keys} types a character on many keyboards: Ctrl with Alt is AltGr.",
 }
