@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pathlib
 import sys
@@ -28,7 +29,7 @@ def skip_without_links() -> None:
         try:
             make(*arguments, **named)
         except OSError as error:
-            if error.winerror == _NOT_HELD and asked_by_a_test(sys._getframe(1)):
+            if error.winerror == _NOT_HELD and asked_by_a_test(inspect.currentframe()):
                 pytest.skip("this account may make no symbolic links")
             raise
 
@@ -36,7 +37,7 @@ def skip_without_links() -> None:
 
 
 def asked_by_a_test(frame: FrameType | None) -> bool:
-    """True if the first frame outside pathlib is of a file of the tests."""
-    while frame is not None and frame.f_code.co_filename.startswith(_PATHLIB):
+    """True if the first frame outside this file and pathlib is of a file of the tests."""
+    while frame is not None and frame.f_code.co_filename.startswith((_PATHLIB, __file__)):
         frame = frame.f_back
     return frame is not None and os.path.realpath(frame.f_code.co_filename).startswith(_TESTS)

@@ -226,6 +226,7 @@ def test_nothing_else_lies_beside_the_readme() -> None:
         pytest.skip("no checkout of git")
     top = {name.split("/", 1)[0] for name in listed.stdout.split("\0") if name}
     assert top <= {
-        ".ci", ".github", ".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "app",
-        "constraints.txt", "docs", "packaging", "pyproject.toml", "resources", "tests",
+        ".ci", ".gitattributes", ".github", ".gitignore", "CHANGELOG.md", "LICENSE", "Makefile",
+        "README.md", "app", "constraints.txt", "docs", "make.cmd", "packaging", "pyproject.toml",
+        "resources", "tests",
     }  # fmt: skip
