@@ -11,7 +11,6 @@ from headstart.core.models.ref import ModelRef
 from headstart.engine import local, prefill
 from headstart.engine.loading import models
 from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
-from tests.models.tiny_mlx import FAMILIES, make_tiny_mlx
 from tests.support.knowledge_window import manuals
 from tests.support.prefix_engine import PrefixEngine
 from tests.support.scripted_server import ScriptedServer
@@ -62,6 +61,9 @@ def drafts(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 @pytest.fixture(scope="session")
 def folders(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    # where there is no MLX its tests are skipped before they ask for this
+    from tests.models.tiny_mlx import FAMILIES, make_tiny_mlx
+
     root = tmp_path_factory.mktemp("mlx")
     made = {name: make_tiny_mlx(name, starter.path, root / name) for name in FAMILIES}
     made |= {

@@ -26,7 +26,6 @@ from tests.e2e.test_serve import serving
 from tests.models.embedding import make_embedding
 from tests.models.projector import make_projector
 from tests.models.split import split
-from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.keyrings import MemoryKeyring
 from tests.support.patience import PATIENCE
 from tests.support.program import Plain, beside, events, opened
@@ -167,6 +166,8 @@ def _forms(shallow: Path, place: Path) -> dict[str, str]:
     (place / "elsewhere").mkdir()
     (place / "elsewhere" / parts[1].name).symlink_to(parts[1])
     (place / "elsewhere" / "loose.gguf").symlink_to(parts[0])
+    from tests.models.tiny_mlx import make_tiny_mlx
+
     make_tiny_mlx("llama", shallow, place / "tiny-folder")
     return {
         str(place / "swift-heron.gguf"): "swift-heron",

@@ -25,7 +25,6 @@ from headstart.home import Home
 from headstart.ui.kit.sheet import sheet_over
 from headstart.ui.settings.servers_page import ConnectionDialog
 from tests.conftest import OpenApp, until
-from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.documents import png
 from tests.support.driver import (
     ask,
@@ -263,6 +262,8 @@ async def test_without_a_keychain_the_key_is_kept_in_memory_and_that_is_said(
 async def test_the_menu_lists_formats_and_servers_side_by_side(
     running: OpenApp, server: ScriptedServer, starter: ModelRef, tmp_path: Path
 ) -> None:
+    from tests.models.tiny_mlx import make_tiny_mlx
+
     folder = make_tiny_mlx("llama", starter.path, tmp_path / "tiny-mlx")
     lists: list[ModelList] = []
     async with running() as app:
@@ -288,6 +289,8 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
 async def test_mlx_answers_in_the_window_where_the_settings_choose_it(
     running: OpenApp, starter: ModelRef, tmp_path: Path
 ) -> None:
+    from tests.models.tiny_mlx import make_tiny_mlx
+
     folder = make_tiny_mlx("llama", starter.path, tmp_path / "tiny-mlx")
     async with running() as app:
         assert select.cannot_run("mlx", "auto") is not None

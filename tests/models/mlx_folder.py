@@ -8,6 +8,9 @@ the file's tokens and merges.
 
 from __future__ import annotations
 
+from tests.support import needs_mlx  # noqa: F401
+
+# isort: split
 import functools
 import json
 from collections import Counter

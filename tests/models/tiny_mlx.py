@@ -7,6 +7,9 @@ part of SmolLM2's.
 
 from __future__ import annotations
 
+from tests.support import needs_mlx  # noqa: F401
+
+# isort: split
 import hashlib
 import importlib
 import json
