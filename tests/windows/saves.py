@@ -27,7 +27,8 @@ while True:
         with open(path, "rb") as file:
             file.read()
             time.sleep(random_.uniform(0, 0.08))
-    except FileNotFoundError:
+    except OSError:
+        # it is being replaced
         pass
     time.sleep(random_.uniform(0.005, 0.03))
 """
