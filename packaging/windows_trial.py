@@ -17,6 +17,7 @@ resolutions, input methods, graphics cards, and how fast anything is.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import shutil
@@ -85,9 +86,10 @@ class Windows:
             "WINEPREFIX": f"{_INSIDE}/prefix",
             "WINEDEBUG": "-all",
             "WINEDLLOVERRIDES": "winedbg.exe=d;mscoree=d;mshtml=d",
-            "QT_QPA_PLATFORM": "windows" if screen else "offscreen",
-            # Qt looks for fonts there where Windows has told it of none
-            "QT_QPA_FONTDIR": "C:/windows/Fonts",
+            # wine keeps variables of Qt to itself, unless they are meant for its programs
+            "WINEQT_QPA_PLATFORM": "windows" if screen else "offscreen",
+            # Qt looks for fonts there where Windows tells it of none
+            "WINEQT_QPA_FONTDIR": "C:/windows/Fonts",
             # wine's own certificates are those of Windows
             "PIP_USE_DEPRECATED": "legacy-certs",
         }
@@ -120,6 +122,7 @@ def set_up() -> Windows:
         _python()
     with Step("3/7 the disk C of this Windows"):
         _disk(windows)
+        _fonts()
     with Step("4/7 a clone of what is committed"):
         _clone()
     with Step("5/7 llama.cpp for Windows (15 minutes on 2 cores, once)"):
@@ -197,6 +200,15 @@ def _disk(windows: Windows) -> None:
     _must(windows.run(["wineboot", "-i"], log, folder=_INSIDE), log)
     _must(windows.run(["winecfg", "-v", "win10"], log, folder=_INSIDE), log)
     (WORK / "prefix" / "ready").touch()
+
+
+def _fonts() -> None:
+    """Fonts where Windows has its own, which wine has not."""
+    target = WORK / "prefix" / "drive_c" / "windows" / "Fonts"
+    target.mkdir(exist_ok=True)
+    for font in (SYSTEM / "usr/share/fonts/truetype/dejavu").glob("*.ttf"):
+        if not (target / font.name).exists():
+            shutil.copyfile(font, target / font.name)
 
 
 def _clone() -> None:
@@ -465,6 +477,13 @@ def main() -> int:
         print(f"Not tried on Windows: this needs {', '.join(lacks)}.")
         return 0 if options.where_possible else 1
     PLACE.mkdir(parents=True, exist_ok=True)
+    lock = (PLACE / "lock").open("w")
+    try:
+        # two would end each other's programs
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("windows: another trial runs in this checkout")
+        return 1
     if bare.changed():
         print("windows: what is not committed here is not tried", flush=True)
     results = all_results(options.only, options.again)

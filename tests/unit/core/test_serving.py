@@ -82,7 +82,7 @@ def test_a_name_means_the_model_that_has_it_as_its_short_name_first() -> None:
     meant = {
         "otter-2": 0, "Otter Two": 0, "otter": 1, "OTTER": 1, "openai/otter": 1, "otter:latest": 1,
         "otter.gguf": 1, "/a/otter.gguf": 0, "heron": 2, "swift": 1, "/c/swift.gguf": 1, "parts": 2,
-        "Heron.gguf": 2, "/b/heron.gguf": 1,
+        "Heron.gguf": 2, "/b/heron.gguf": 1, str(Path("/b/heron.gguf")): 1, "C:\\x\\Heron.gguf": 2,
     }  # fmt: skip
     assert {name: named(models, name) for name in meant} == {
         name: models[at] for name, at in meant.items()

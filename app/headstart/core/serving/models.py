@@ -51,7 +51,8 @@ def named(models: Iterable[ServedModel], name: str) -> ServedModel | None:
     with or without the name of a provider before it. A short name is never another's file."""
     known = list(models)
     wanted = name.casefold().strip()
-    bare = wanted.rsplit("/", 1)[-1].removesuffix(":latest").removesuffix(".gguf")
+    # a path has either sign on Windows
+    bare = re.split(r"[/\\]", wanted)[-1].removesuffix(":latest").removesuffix(".gguf")
     for text in (wanted, bare):
         for name_of in _NAMES:
             for model in known:
@@ -62,10 +63,15 @@ def named(models: Iterable[ServedModel], name: str) -> ServedModel | None:
 
 _NAMES: tuple[Callable[[ServedModel], Iterable[str]], ...] = (
     lambda model: (model.id,),
-    lambda model: (model.ref.key, *model.copies),
+    lambda model: [form for one in (model.ref.key, *model.copies) for form in _forms(one)],
     lambda model: (model.ref.name,),
     lambda model: (stem(Path(one).name) for one in (model.ref.key, *model.copies)),
 )
+
+
+def _forms(path: str) -> tuple[str, str]:
+    """A path in the system's form, and with the sign that the web's addresses have."""
+    return path, Path(path).as_posix()
 
 
 def _slug(text: str) -> str:
