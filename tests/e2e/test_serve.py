@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import signal
 import subprocess
@@ -33,6 +34,9 @@ def serving(home: Path, *more: str) -> Iterator[tuple[Plain, subprocess.Popen[st
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
     environment |= {"HEADSTART_SERVER_KEY": KEY, "PYTHONUNBUFFERED": "1"}
+    if sys.platform == "win32":
+        # keys reach the programs of a console; a trial may have none, and a second does nothing
+        ctypes.windll.kernel32.AllocConsole()
     port = free_port()
     process = subprocess.Popen(
         [
