@@ -64,8 +64,11 @@ def _checked(path: Path) -> Path:
         check_parts(first)
     except ModelProblem:
         # a link to one part: the others lie beside the file itself
+        # asked first: what is no link may be a device of Windows, which has no real path
+        if not path.is_symlink():
+            raise
         real = path.resolve()
-        if not path.is_symlink() or len(parts(real)) == 1:
+        if len(parts(real)) == 1:
             raise
         first = parts(real)[0]
         check_parts(first)
