@@ -123,7 +123,7 @@ def words_left(folder: Path, words: list[str]) -> dict[str, int]:
         if path.suffix == ".db":
             left |= set(words) & indexed(path)
         if left:
-            found[str(path.relative_to(folder))] = len(left)
+            found[path.relative_to(folder).as_posix()] = len(left)
     return found
 
 

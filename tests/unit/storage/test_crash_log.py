@@ -15,7 +15,8 @@ from headstart.storage.adapters.crash_log import CrashLog
 log = CrashLog(Path(sys.argv[1]))
 assert log.begin() is None
 def in_the_middle_of_something():
-    ctypes.string_at(0)
+    # Python makes an exception of a bad address on Windows
+    ctypes.CDLL("ucrtbase").abort() if sys.platform == "win32" else ctypes.string_at(0)
 in_the_middle_of_something()
 """
 
@@ -24,13 +25,14 @@ def test_a_crash_of_native_code_is_found_with_the_place(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", _CRASH, str(tmp_path)], capture_output=True, check=False
     )
-    assert ended.returncode < 0, ended.stderr
+    assert ended.returncode not in (0, 1), ended.stderr
     log = CrashLog(tmp_path)
     kept = log.begin()
     log.end()
     assert kept is not None
     assert "in_the_middle_of_something" in details(kept)
-    assert "Segmentation fault" in details(kept)
+    how = "Aborted" if sys.platform == "win32" else "Segmentation fault"
+    assert how in details(kept)
     # told once
     again = CrashLog(tmp_path)
     assert again.begin() is None

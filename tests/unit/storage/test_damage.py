@@ -122,6 +122,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files, as POSIX can")
 async def test_where_nothing_can_be_written_everything_can_be_read(tmp_path: Path) -> None:
     """Also with an interrupted reply waiting, in a write-ahead log that was left."""
     storage, chat, new = await filled(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,7 @@ def test_a_newer_database_that_is_open_already_is_refused(tmp_path: Path) -> Non
     engine.dispose()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SQLite takes longer ones there")
 def test_a_path_that_sqlite_does_not_take_is_named(tmp_path: Path) -> None:
     folder = tmp_path.joinpath(*["x" * 100] * 5)
     folder.mkdir(parents=True)
