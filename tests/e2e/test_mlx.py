@@ -3,6 +3,9 @@ decoding, and after every kind of coming back. Models are tiny, but for the one 
 
 from __future__ import annotations
 
+from tests.support import needs_mlx  # noqa: F401
+
+# isort: split
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -3,6 +3,9 @@ plain decoding."""
 
 from __future__ import annotations
 
+from tests.support import needs_mlx  # noqa: F401
+
+# isort: split
 import json
 import math
 from pathlib import Path

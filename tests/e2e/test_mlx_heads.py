@@ -3,6 +3,9 @@ decoding's."""
 
 from __future__ import annotations
 
+from tests.support import needs_mlx  # noqa: F401
+
+# isort: split
 from pathlib import Path
 
 import numpy as np

@@ -3,6 +3,9 @@ processor."""
 
 from __future__ import annotations
 
+from tests.support import needs_mlx  # noqa: F401
+
+# isort: split
 import json
 import shutil
 from pathlib import Path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import pathlib
 import sys
 from pathlib import Path
 from types import FrameType
@@ -15,7 +14,6 @@ import pytest
 # Windows' number for a privilege that is not held
 _NOT_HELD = 1314
 _TESTS = str(Path(__file__).resolve().parents[1])
-_PATHLIB = str(Path(pathlib.__file__).parent)
 
 
 def skip_without_links() -> None:
@@ -38,6 +36,10 @@ def skip_without_links() -> None:
 
 def asked_by_a_test(frame: FrameType | None) -> bool:
     """True if the first frame outside this file and pathlib is of a file of the tests."""
-    while frame is not None and frame.f_code.co_filename.startswith((_PATHLIB, __file__)):
+    while frame is not None and _passed_through(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return frame is not None and os.path.realpath(frame.f_code.co_filename).startswith(_TESTS)
+
+
+def _passed_through(module: str) -> bool:
+    return module == __name__ or module.partition(".")[0] == "pathlib"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tests.support import needs_mlx  # noqa: F401
+
+# isort: split
 import json
 from pathlib import Path
 

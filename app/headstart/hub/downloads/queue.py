@@ -191,7 +191,8 @@ class DownloadQueue:
         for path in self._cache.glob(f"models--*/blobs/*{places.PARTIAL}"):
             etag = path.name.removesuffix(places.PARTIAL)
             lock = self._cache / ".locks" / path.parents[1].name / f"{etag}.lock"
-            if path not in wanted and lock.exists():
+            # not the lock itself: on Windows it goes with its owner
+            if path not in wanted and lock.parent.is_dir():
                 with contextlib.suppress(Timeout, OSError), FileLock(lock, timeout=0):
                     discard(path)
 
