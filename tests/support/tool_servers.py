@@ -14,6 +14,7 @@ from headstart.core.events import ToolAsked
 from headstart.core.settings.schema import ChatOptions
 from headstart.core.tool_servers.entry import ToolServer, Variable
 from tests.support.answers import Answer, Talk
+from tests.support.patience import PATIENCE
 
 SCRIPT = Path(__file__).with_name("scripted_tool_server.py")
 T = TypeVar("T")
@@ -30,7 +31,7 @@ def scripted(*faults: str, name: str = "Scripted", secrets: tuple[str, ...] = ()
     )
 
 
-async def until(found: Callable[[], T | None], seconds: float = 30) -> T:
+async def until(found: Callable[[], T | None], seconds: float = PATIENCE) -> T:
     """Wait until something is there."""
     async with asyncio.timeout(seconds):
         while (value := found()) is None:

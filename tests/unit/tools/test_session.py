@@ -218,4 +218,6 @@ async def test_a_flood_of_lines_is_counted_and_secrets_in_it_are_masked() -> Non
         assert any("•••" in line for line in lines)
         assert any("left out" in line for line in lines)
         assert all(line.isprintable() for line in lines)
-        assert len(lines) < 1_000
+        # how many come in a tenth of a second is the computer's; none is lost without a word
+        left = [int(line.split()[0][1:]) for line in lines if "left out" in line]
+        assert sum(left) + len(lines) - len(left) == 5_001
