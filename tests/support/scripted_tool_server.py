@@ -7,6 +7,7 @@ it answers `server/discover` as old servers do, with an unknown method, unless i
 from __future__ import annotations
 
 import base64
+import ctypes
 import json
 import os
 import signal
@@ -102,7 +103,7 @@ def call(name: str, given: dict[str, Any], token: Any) -> dict[str, Any]:
             return text("The disk is on fire.", isError=True)
         case "crash":
             print("about to crash", file=sys.stderr, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
+            crash()
         case "wait":
             steps = max(1, int(given["seconds"] * 10))
             for step in range(steps):
@@ -203,7 +204,18 @@ def answer(request: dict[str, Any]) -> None:
         say({"id": number, "error": {"code": -32601, "message": f"Unknown method {method}"}})
 
 
+def crash() -> None:
+    """End as a program ends whose native code reads where it may not."""
+    if sys.platform == "win32":
+        this, access_violation = -1, 0xC0000005
+        ctypes.windll.kernel32.TerminateProcess(this, access_violation)
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def main() -> None:
+    # the protocol's, which is not what Windows gives a pipe
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     if "exit" in _faults:
         print("no configuration was found", file=sys.stderr, flush=True)
         sys.exit(2)

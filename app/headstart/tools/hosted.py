@@ -51,6 +51,8 @@ log = logging.getLogger(__name__)
 # seconds to connect; a first start may download the server
 _START_SECONDS = 180.0
 _PROGRESS_SECONDS = 0.1
+# Windows' statuses from here on are exceptions of native code that nothing handled
+_WINDOWS_CRASH = 0xC0000000
 # least seconds between two lists
 _LIST_SECONDS = 1.0
 _PROGRAM = "Headstart"
@@ -265,7 +267,7 @@ class HostedServer:
             return told("tool-server-flooded", server=name)
         if process is not None and process.ended.is_set():
             status = process.status
-            if status is None or status < 0:
+            if status is None or status < 0 or status >= _WINDOWS_CRASH:
                 return told("tool-server-ended", server=name)
             return told("tool-server-exited", server=name, status=status)
         return (

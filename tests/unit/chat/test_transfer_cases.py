@@ -28,6 +28,8 @@ from tests.support.conversations import read_all, read_bytes
 from tests.unit.chat.test_backup import Home
 from tests.unit.chat.test_mirror import World as Mirrored
 
+pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes in folders")
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
@@ -149,6 +151,7 @@ def test_odd_values_and_markup_are_no_trouble(tmp_path: Path) -> None:
     assert len(chat.branch()) == 2
 
 
+@pipes
 def test_a_pipe_in_a_folder_is_passed_over(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     (tmp_path / "a.json").write_bytes(files.FILES["claude"]())
@@ -156,6 +159,7 @@ def test_a_pipe_in_a_folder_is_passed_over(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
+@pipes
 async def test_a_digest_that_is_a_path_opens_nothing(home: Home) -> None:
     os.mkfifo(home.folder / "pipe")
     blob = {"digest": str(home.folder / "pipe"), "size": 1, "media_type": "x"}
