@@ -205,7 +205,8 @@ def _fonts() -> None:
     target = WORK / "prefix" / "drive_c" / "windows" / "Fonts"
     target.mkdir(exist_ok=True)
     for font in (SYSTEM / "usr/share/fonts").glob("**/*.[to]tf"):
-        if not (target / font.name).exists():
+        # a link leads out of the folder that is Debian's root
+        if not font.is_symlink() and not (target / font.name).exists():
             shutil.copyfile(font, target / font.name)
 
 
