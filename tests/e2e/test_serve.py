@@ -35,8 +35,11 @@ def serving(home: Path, *more: str) -> Iterator[tuple[Plain, subprocess.Popen[st
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
     environment |= {"HEADSTART_SERVER_KEY": KEY, "PYTHONUNBUFFERED": "1"}
     if sys.platform == "win32":
-        # keys reach the programs of a console; a trial may have none, and a second does nothing
-        ctypes.windll.kernel32.AllocConsole()
+        kernel = ctypes.windll.kernel32
+        if not kernel.GetConsoleWindow():
+            # keys reach the programs of a console, and wine has none of its own without a terminal
+            kernel.FreeConsole()
+            kernel.AllocConsole()
     port = free_port()
     process = subprocess.Popen(
         [
