@@ -21,6 +21,11 @@ from tests.support.program import Plain, free_port
 KEY = "hs-for-tests"
 
 
+def hears_keys() -> bool:
+    """True where a key of a console reaches other programs in it, which it does not on wine."""
+    return sys.platform != "win32" or not hasattr(ctypes.windll.ntdll, "wine_get_version")
+
+
 def ask_to_end(process: subprocess.Popen[str]) -> None:
     """As Ctrl+C does, or on Windows Ctrl+Break."""
     if sys.platform == "win32":
@@ -34,12 +39,6 @@ def serving(home: Path, *more: str) -> Iterator[tuple[Plain, subprocess.Popen[st
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
     environment |= {"HEADSTART_SERVER_KEY": KEY, "PYTHONUNBUFFERED": "1"}
-    if sys.platform == "win32":
-        kernel = ctypes.windll.kernel32
-        if not kernel.GetConsoleWindow():
-            # keys reach the programs of a console, and wine has none of its own without a terminal
-            kernel.FreeConsole()
-            kernel.AllocConsole()
     port = free_port()
     process = subprocess.Popen(
         [
@@ -81,12 +80,17 @@ def test_a_server_without_a_window(tmp_path: Path) -> None:
             assert status == 200
             reused = found["usage"]["prompt_tokens_details"]["cached_tokens"]
             assert (reused > 500) == bool(number)
+            status, found = program.post("/v1/messages", body)
+            assert status == 200
+            assert found["content"][0]["text"]
             other = subprocess.run(
                 [sys.executable, "-m", "headstart", "serve", "--home", str(home)],
                 capture_output=True, text=True, timeout=PATIENCE, check=False,
             )  # fmt: skip
             assert other.returncode == 1
             assert "open" in other.stderr
+            if not hears_keys():
+                continue
             ask_to_end(process)
             assert process.stdout is not None
             said = process.stdout.read()
