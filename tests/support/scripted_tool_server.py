@@ -207,7 +207,7 @@ def answer(request: dict[str, Any]) -> None:
 def crash() -> None:
     """End as a program ends whose native code reads where it may not."""
     if sys.platform == "win32":
-        this, access_violation = -1, 0xC0000005
+        this, access_violation = ctypes.c_void_p(-1), 0xC0000005
         ctypes.windll.kernel32.TerminateProcess(this, access_violation)
     else:
         os.kill(os.getpid(), signal.SIGKILL)

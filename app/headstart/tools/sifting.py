@@ -17,6 +17,7 @@ from mcp_types import methods
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from headstart.core.schema_bounds import excess_of
 from headstart.core.told import Told, told
 
 Tell = Callable[[Told], None]
@@ -86,6 +87,10 @@ def _entry(method: str, version: str, given: object, tell: Tell) -> Entry | None
         # results are shown as they are; the library would check them with the server's patterns
         entry.pop("outputSchema", None)
         schema = entry.get("inputSchema")
+        if excess_of(schema) is not None:
+            # it would be left out later, but on Windows the library itself ends at 150 levels
+            tell(told("tool-entry-odd", name=name, list=field, field="inputSchema"))
+            return None
         if isinstance(schema, dict):
             # an object in any case: arguments are one
             entry["inputSchema"] = {**schema, "type": schema.get("type", "object")}
